@@ -1,0 +1,35 @@
+# Libraries that Stoker stands on, all from the distribution's packages. The optional ones leave an empty
+# variable behind, so that a room names them without asking whether they were found.
+
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(ZLIB REQUIRED)
+pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
+pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
+
+set(STOKER_ONEDNN_LIBRARY "")
+if(STOKER_ONEDNN)
+  find_package(oneDNN)
+  if(oneDNN_FOUND)
+    set(STOKER_ONEDNN_LIBRARY DNNL::dnnl)
+  endif()
+endif()
+
+set(STOKER_OPENMP_LIBRARY "")
+if(STOKER_OPENMP)
+  find_package(OpenMP COMPONENTS CXX)
+  if(OpenMP_CXX_FOUND)
+    set(STOKER_OPENMP_LIBRARY OpenMP::OpenMP_CXX)
+  endif()
+endif()
+
+if(STOKER_TESTS)
+  find_package(GTest REQUIRED)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+endif()
+if(STOKER_BENCH)
+  find_package(benchmark QUIET)
+endif()
