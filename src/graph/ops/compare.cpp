@@ -1,0 +1,61 @@
+// Comparisons, where and cast: element-wise rows whose result has another dtype than an input.
+#include <limits>
+
+#include "graph/ops/elementwise.h"
+
+namespace stoker::graph {
+
+using namespace rows;
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+Ex convert(Ex x, DType to) {
+  if (to == DType::Bool) return not_equal(x, x.literal(0));
+  Ex y = cast(x, lane_of(to));
+  const bool whole_lane = to == DType::F32 || to == DType::F64 || to == DType::I32 || to == DType::I64;
+  if (whole_lane) return y;
+  return {y.builder(), y.builder()->emit({Prim::Narrow, y.lane(), y.id(), -1, -1, uint64_t(to)})};
+}
+
+void selection() {
+  Op row{.name = "where", .doc = "condition ? a : b", .arity = 3, .kind = OpClass::Elementwise};
+  row.infer = [](const InferContext& c) {
+    if (c.in(0).dtype != DType::Bool)
+      c.dtype_error(fmt::format("expected a bool condition, got {}; compare it with something", name_of(c.in(0).dtype)));
+    expect(c, Takes::Any, 1);
+    const Shape branches = broadcast_shapes(c.in(1).shape, c.in(2).shape, c.op.name, c.loc);
+    return std::vector{c.like(1, broadcast_shapes(c.in(0).shape, branches, c.op.name, c.loc))};
+  };
+  row.expr = [](std::span<const Ex> in, const Attrs&) { return graph::select(in[0], in[1], in[2]); };
+  row.gradient = [](Grad c) {
+    return std::vector{Value(), c.needs(1) ? where(c.in(0), c.dy(), 0) : Value(), c.needs(2) ? where(c.in(0), 0, c.dy()) : Value()};
+  };
+  row.saves = Saves::in({0});
+  define(std::move(row));
+}
+
+void conversion() {
+  Op row{.name = "cast", .doc = "x converted to another dtype", .kind = OpClass::Elementwise};
+  row.infer = [](const InferContext& c) { return std::vector{c.like(0, c.in(0).shape, c.get<CastAttrs>().dtype)}; };
+  row.expr = [](std::span<const Ex> in, const Attrs& attrs) { return convert(in[0], attrs.get<CastAttrs>().dtype); };
+  row.gradient = [](Grad c) { return std::vector{cast(c.dy(), c.in(0).dtype())}; };
+  define(std::move(row));
+}
+
+}  // namespace
+
+void register_compare() {
+  comparison("eq", "a == b", [](Ex a, Ex b) { return graph::equal(a, b); });
+  comparison("ne", "a != b", [](Ex a, Ex b) { return not_equal(a, b); });
+  comparison("lt", "a < b", [](Ex a, Ex b) { return a < b; });
+  comparison("le", "a <= b", [](Ex a, Ex b) { return a <= b; });
+  predicate("isnan", "whether x is NaN", Takes::Floating, [](Ex x) { return not_equal(x, x); });
+  predicate("isinf", "whether x is infinite", Takes::Floating, [](Ex x) { return equal(abs(x), kInfinity); });
+  predicate("isfinite", "whether x is neither NaN nor infinite", Takes::Floating, [](Ex x) { return abs(x) < kInfinity; });
+  selection();
+  conversion();
+}
+
+}  // namespace stoker::graph
