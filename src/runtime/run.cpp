@@ -1,0 +1,198 @@
+#include <algorithm>
+
+#include "graph/program.h"
+#include "runtime/plan.h"
+
+namespace stoker::runtime {
+
+int64_t Plan::output_bytes() const {
+  int64_t total = 0;
+  for (const Output& o : outputs)
+    if (o.same_as_input < 0 && o.same_as_output < 0) total += Allocator::rounded(o.type.bytes());
+  return total;
+}
+
+int64_t Plan::predicted_bytes() const {
+  int64_t total = output_bytes();
+  for (size_t d = 0; d < devices.size(); ++d)
+    if (arena_bytes[d] + scratch_bytes[d] > 0) total += Allocator::rounded(arena_bytes[d] + scratch_bytes[d]);
+  return total;
+}
+
+int64_t Plan::bytes_moved() const {
+  int64_t total = 0;
+  for (const PlanStep& s : steps) total += s.bytes_moved;
+  return total;
+}
+
+double Plan::flops() const {
+  double total = 0;
+  for (const PlanStep& s : steps) total += s.flops;
+  return total;
+}
+
+int64_t Plan::size_in_memory() const {
+  return int64_t(sizeof(Plan) + key.size() * 8 + steps.size() * 1024 + outputs.size() * sizeof(Output));
+}
+
+namespace {
+
+// At most this many plans wait on a device, so that the host never runs ahead without bound.
+constexpr size_t kPlansInFlight = 2;
+
+void throttle(backends::Driver& driver, backends::Ticket submitted) {
+  static auto* mutex = new std::mutex;
+  static auto* in_flight = new std::unordered_map<backends::Driver*, std::deque<backends::Ticket>>;
+  backends::Ticket oldest = 0;
+  {
+    std::lock_guard lock(*mutex);
+    auto& tickets = (*in_flight)[&driver];
+    tickets.push_back(submitted);
+    if (tickets.size() <= kPlansInFlight) return;
+    oldest = tickets.front();
+    tickets.pop_front();
+  }
+  driver.wait(oldest);
+}
+
+class Run {
+ public:
+  Run(const std::shared_ptr<const Plan>& plan, const RunRequest& request) : plan_(plan), request_(request) {}
+
+  RunResult go() {
+    reserve();
+    completion_ = std::make_shared<backends::Completion>();
+    for (size_t s = 0; s < plan_->segments.size(); ++s) submit(s);
+    mark_results();
+    for (size_t s = 0; s < plan_->segments.size(); ++s) throttle(driver_of(s), tickets_[s]);
+    return std::move(result_);
+  }
+
+ private:
+  backends::Driver& driver_of(size_t segment) const {
+    return driver(plan_->devices[size_t(plan_->segments[segment].device)]);
+  }
+
+  void reserve() {
+    for (size_t d = 0; d < plan_->devices.size(); ++d) {
+      const int64_t bytes = plan_->arena_bytes[d] + plan_->scratch_bytes[d];
+      arenas_.push_back(bytes ? allocator(plan_->devices[d]).allocate(bytes, {"arena", {}}) : Ref<Buffer>());
+    }
+    for (const Plan::Output& o : plan_->outputs) {
+      Ref<Buffer> buffer;
+      if (o.same_as_input >= 0) buffer = request_.inputs[size_t(o.same_as_input)];
+      else if (o.same_as_output >= 0) buffer = result_.outputs[size_t(o.same_as_output)];
+      else buffer = allocator(o.type.device).allocate(o.type.bytes(), {o.producer, o.loc});
+      result_.outputs.push_back(std::move(buffer));
+    }
+    for (size_t c = 0; c < plan_->cells.size(); ++c) {
+      const graph::TensorType& type = plan_->cells[c].type;
+      Ref<Buffer> home = request_.homes[c];
+      result_.homes.push_back(home ? home : allocator(type.device).allocate(type.bytes(), {"parameter or buffer", {}}));
+    }
+  }
+
+  uint64_t scalar(int number) const { return request_.scalars[size_t(number)]; }
+
+  backends::Address address(const Slot& slot) const {
+    backends::Address base;
+    switch (slot.where) {
+      case Slot::Where::Arena: base = arenas_[size_t(slot.number)]->address(); break;
+      case Slot::Where::Input: base = request_.inputs[size_t(slot.number)]->address(); break;
+      case Slot::Where::Output: base = result_.outputs[size_t(slot.number)]->address(); break;
+      case Slot::Where::Cell: base = result_.homes[size_t(slot.number)]->address(); break;
+      default: return {};
+    }
+    base.offset += slot.offset;
+    for (const Slot::Term& t : slot.terms) base.offset += int64_t(scalar(t.scalar)) * t.stride;
+    return base;
+  }
+
+  backends::Operand operand(const Slot& slot) const {
+    if (slot.where == Slot::Where::Literal) return {{}, slot.bits};
+    if (slot.where == Slot::Where::Scalar) return {{}, scalar(slot.number)};
+    return {address(slot), 0};
+  }
+
+  void submit(size_t s) {
+    const Segment& segment = plan_->segments[s];
+    backends::Batch batch;
+    batch.completion = completion_;
+    const Ref<Buffer>& arena = arenas_[size_t(segment.device)];
+    backends::Address scratch;
+    if (arena) scratch = {arena->address().base, arena->address().offset + plan_->arena_bytes[size_t(segment.device)]};
+    batch.steps.reserve(size_t(segment.last - segment.first));
+    for (int i = segment.first; i < segment.last; ++i) {
+      const PlanStep& step = plan_->steps[size_t(i)];
+      backends::Batch::Step out{step.kernel.get(), {}, {}, scratch, step.loc, step.label};
+      for (const Slot& slot : step.inputs) out.inputs.push_back(operand(slot));
+      for (const Slot& slot : step.outputs) out.outputs.push_back(address(slot));
+      batch.steps.push_back(std::move(out));
+    }
+    for (int earlier : segment.after) batch.after.emplace_back(&driver_of(size_t(earlier)), tickets_[size_t(earlier)]);
+    for (const Ref<Buffer>& input : request_.inputs) wait_for_other_device(batch, *input, driver_of(s));
+    batch.keep.push_back(plan_);
+    // Memory of its own device is ordered by the queue; that of other devices must outlive the batch.
+    if (plan_->devices.size() > 1) batch.keep.push_back(std::make_shared<std::pair<RunRequest, std::vector<Ref<Buffer>>>>(request_, arenas_));
+    tickets_.push_back(driver_of(s).submit(std::move(batch)));
+  }
+
+  void wait_for_other_device(backends::Batch& batch, const Buffer& input, backends::Driver& own) const {
+    backends::Driver& theirs = input.allocator().driver();
+    if (&theirs != &own && input.ready > theirs.completed()) batch.after.emplace_back(&theirs, input.ready);
+    // A failed input fails what is computed from it.
+    if (input.completion && input.completion != completion_) batch.poison.push_back(input.completion);
+  }
+
+  void mark_results() {
+    for (size_t i = 0; i < result_.outputs.size(); ++i)
+      if (plan_->outputs[i].segment >= 0) mark(*result_.outputs[i], plan_->outputs[i].segment);
+    for (size_t i = 0; i < result_.homes.size(); ++i)
+      if (plan_->cells[i].segment >= 0) mark(*result_.homes[i], plan_->cells[i].segment);
+  }
+
+  void mark(Buffer& buffer, int segment) const {
+    buffer.ready = tickets_[size_t(segment)];
+    buffer.completion = completion_;
+  }
+
+  std::shared_ptr<const Plan> plan_;
+  const RunRequest& request_;
+  RunResult result_;
+  std::vector<Ref<Buffer>> arenas_;
+  std::vector<backends::Ticket> tickets_;
+  std::shared_ptr<backends::Completion> completion_;
+};
+
+// One load and one store of every byte, on the device's own queue.
+std::shared_ptr<const Plan> copy_plan(Device device, int64_t bytes) {
+  const graph::TensorType type{DType::U8, Shape{bytes}, device};
+  backends::StepRequest request{&graph::op("fused"), graph::copy_program(type), {}, {}, {}};
+  const graph::TensorDesc desc{type.dtype, type.shape, contiguous_strides(type.shape), 0};
+  request.inputs.push_back({desc, false});
+  request.outputs.push_back(desc);
+  auto plan = std::make_shared<Plan>();
+  plan->devices = {device};
+  plan->arena_bytes = plan->scratch_bytes = {0};
+  plan->inputs = {type};
+  plan->outputs = {{type, -1, -1, 0, "copy of an old value", {}}};
+  plan->segments = {{0, 0, 1, {}}};
+  PlanStep step;
+  step.kernel = driver(device).lower(request);
+  step.inputs = {{Slot::Where::Input, 0, 0, 0, {}}};
+  step.outputs = {{Slot::Where::Output, 0, 0, 0, {}}};
+  step.label = "copy";
+  plan->steps.push_back(std::move(step));
+  return plan;
+}
+
+}  // namespace
+
+Ref<Buffer> copy(const Ref<Buffer>& source) {
+  const Device device = source->allocator().driver().device();
+  return run(copy_plan(device, source->bytes()), {{source}, {}, {}}).outputs[0];
+}
+
+RunResult run(const std::shared_ptr<const Plan>& plan, const RunRequest& request) { return Run(plan, request).go(); }
+
+}  // namespace stoker::runtime
