@@ -6,12 +6,16 @@ namespace stoker::backends {
 
 // Defined by each backend's folder.
 std::unique_ptr<Backend> make_cpu_backend();
+std::unique_ptr<Backend> make_null_backend();
 
 namespace {
 struct Registry {
   std::mutex mutex;
   std::vector<std::unique_ptr<Backend>> backends;
-  Registry() { backends.push_back(make_cpu_backend()); }
+  Registry() {
+    backends.push_back(make_cpu_backend());
+    backends.push_back(make_null_backend());
+  }
 };
 Registry& registry() {
   static Registry* r = new Registry;  // drivers may be used until the process ends

@@ -66,9 +66,22 @@ class Kernel {
 // Counts submissions of one device: everything up to a ticket is finished before anything after it starts.
 using Ticket = uint64_t;
 
-// Where a submission that failed leaves its cause.
+// Where work that failed leaves its cause. Steps before `failed_step` were done, later ones never began.
 struct Completion {
   std::exception_ptr error;  // valid once the ticket is done
+  int failed_step = 0;
+};
+
+// Which step wrote a piece of memory.
+struct Origin {
+  std::shared_ptr<Completion> completion;
+  int step = 0;
+  bool keeps_old_value = false;  // a cell's memory: what a step that never began left there is the value before it
+  // Why there is no value, or null.
+  std::exception_ptr failure() const {
+    if (!completion || !completion->error || step < completion->failed_step) return nullptr;
+    return keeps_old_value && step > completion->failed_step ? nullptr : completion->error;
+  }
 };
 
 struct Batch {
@@ -84,7 +97,8 @@ struct Batch {
   // Submissions of other devices that must be done first.
   std::vector<std::pair<class Driver*, Ticket>> after;
   // Where the batch's inputs come from: if one of these failed, so does the batch, with the same error, and no step runs.
-  std::vector<std::shared_ptr<Completion>> poison;
+  std::vector<Origin> inputs_from;
+  int first_step = 0;  // the number of steps[0] in the whole plan
   // Kept alive until the batch is done.
   std::vector<std::shared_ptr<const void>> keep;
   std::shared_ptr<Completion> completion;
@@ -107,8 +121,8 @@ class Driver {
   // Throws Unsupported, or ShapeError / DTypeError with the request's line.
   virtual std::unique_ptr<Kernel> lower(const StepRequest& request) = 0;
 
-  // Starts a batch after everything submitted before it. Steps run in order; the first error is stored in `completion`
-  // and ends the batch.
+  // Starts a batch after everything submitted before it. Steps run in order; the first error is stored in `completion`, with
+  // the number of its step, and ends the batch. A batch whose completion has an error already does nothing.
   virtual Ticket submit(Batch batch) = 0;
   virtual Ticket submitted() const = 0;
   virtual Ticket completed() const = 0;
@@ -129,6 +143,8 @@ class Backend {
   virtual std::string kind() const = 0;
   // How many devices of this kind can be used; 0 where the driver is missing. Never throws.
   virtual int count() const = 0;
+  // False for a device that only plans: it is there for who names it, and not listed.
+  virtual bool computes() const { return true; }
   virtual std::unique_ptr<Driver> open(int index) = 0;
 };
 

@@ -19,7 +19,8 @@ Module simplify(const Module& module);
 Module materialize_numbers(const Module& module);
 
 // Replaces operations that their device has no kernel for by their composed form. Unsupported, with the line, when there is none.
-Module compose(const Module& module);
+// `always`: also where there is a kernel.
+Module compose(const Module& module, bool always = false);
 
 // Bias, residual and activation into the matrix product or convolution before them; a convolution's bias gradient into its
 // weight gradient.
@@ -28,8 +29,9 @@ Module library_patterns(const Module& module);
 // Copies strided views where an operation reads dense memory only, and views that somebody holds.
 Module make_contiguous(const Module& module);
 
-// Groups element-wise operations, broadcasts and row reductions into `fused` nodes.
-Module fuse(const Module& module);
+// Groups element-wise operations, broadcasts and row reductions into `fused` nodes of at most so many operations.
+inline constexpr size_t kMaxFusedOperations = 96;
+Module fuse(const Module& module, size_t max_members = kMaxFusedOperations);
 
 // Decides where each cell's value is stored: over the old one by the step that computes it where no later step reads the old value,
 // else by a copy at the end.
@@ -55,6 +57,8 @@ std::vector<std::vector<Look>> looks(const Module& module);
 bool is_look(const Module& module, const Look& input, const ModuleNode& view);
 
 bool is_number(const ModuleNode& node);
+// A copy between devices: the runtime's, not a backend's.
+inline bool is_transfer(const ModuleNode& node) { return node.is("transfer"); }
 // Algorithmic floating-point operations of one node.
 double flops_of(const Module& module, const ModuleNode& node);
 

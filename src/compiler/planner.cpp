@@ -84,7 +84,7 @@ class Planner {
     for (size_t c = 0; c < module_.cells.size(); ++c) {
       const ValueId v = module_.cells[c].value;
       slots_[v] = {Slot::Where::Cell, int(c), 0, 0, {}};
-      plan_->cells.push_back({module_.type(v), segment_of_[size_t(v.node)]});
+      plan_->cells.push_back({module_.type(v), segment_of_[size_t(v.node)], step_of_[size_t(v.node)]});
     }
   }
 
@@ -92,7 +92,7 @@ class Planner {
     for (size_t k = 0; k < module_.outputs.size(); ++k) {
       const ValueId v = module_.outputs[k];
       const ModuleNode& node = module_.node(v);
-      Plan::Output output{module_.type(v), -1, -1, segment_of_[size_t(v.node)], node.op->name, node.loc};
+      Plan::Output output{module_.type(v), -1, -1, segment_of_[size_t(v.node)], step_of_[size_t(v.node)], node.op->name, node.loc};
       if (node.is("data")) output.same_as_input = node.number;
       else if (auto it = slots_.find(v); it != slots_.end()) output.same_as_output = it->second.number;
       else slots_[v] = {Slot::Where::Output, int(k), 0, 0, {}};
@@ -193,7 +193,7 @@ class Planner {
       step.outputs.push_back(slots_.at({i, int(k)}));
       step.bytes_moved += t.bytes();
     }
-    step.kernel = node.is("transfer") ? runtime::make_transfer(device_of(look(node.inputs[0]).base.node), node.types[0])
+    step.kernel = is_transfer(node) ? runtime::make_transfer(device_of(look(node.inputs[0]).base.node), node.types[0])
                                       : runtime::driver(node.types[0].device).lower(request);
     const auto* fused = node.attrs.get_if<graph::FusedAttrs>();
     step.label = fused ? "fused(" + fused->label + ")" : node.op->name;

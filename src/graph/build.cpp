@@ -312,9 +312,7 @@ Value pick(const Value& x, int axis, const Value& index) { return record1(STOKER
 // --- products, convolution, pooling, norms ----------------------------------------------------------------------------
 
 Value matmul(const Value& a, const Value& b) {
-  Value x = a, y = b;
-  if (is_floating(a.dtype()) || is_floating(b.dtype())) unify(x, y);
-  return record1(STOKER_ROW("matmul"), {x, y}, MatmulAttrs{});
+  return record1(STOKER_ROW("matmul"), {a, b}, MatmulAttrs{});
 }
 Value conv2d(const Value& x, const Value& weight, ConvAttrs attrs) {
   attrs.target = {};

@@ -20,8 +20,8 @@ const Node& base_of(const Value& value) {
 
 // A gradient that reads a cell's value needs the value that the forward pass saw.
 void check_versions(const Node& node) {
-  for (size_t i = 0; i < node.inputs().size() && i < 32; ++i) {
-    if (!(node.op().saves.inputs >> i & 1)) continue;
+  for (size_t i = 0; i < node.inputs().size(); ++i) {
+    if (!gradient_reads(node, int(i))) continue;
     const Node& base = base_of(node.inputs()[i]);
     if (base.cell && base.cell->version() != base.cell_version)
       throw GraphError("backward",

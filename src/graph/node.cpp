@@ -97,9 +97,10 @@ void Cell::assign(const Value& value) {
     throw ValueError("assign", fmt::format("expected a value like the cell's {}, got {}; convert it first", to_string(type_),
                                            to_string(value.type())), LocScope::current());
   const Value resolved = as_tensor(resolve(value));
-  Recorder::current().assign(Ref<Cell>(this), resolved, current());
+  const Value previous = current();
   current_ = Held(resolved);
   ++version_;
+  Recorder::current().assign(Ref<Cell>(this), resolved, previous);
 }
 
 void Cell::reset(const Value& value) {

@@ -62,7 +62,18 @@ uint32_t bits(std::initializer_list<int> which) {
 }
 }  // namespace
 
-Saves Saves::in(std::initializer_list<int> which) { return {bits(which), 0}; }
-Saves Saves::out(std::initializer_list<int> which) { return {0, bits(which)}; }
+Saves Saves::in(std::initializer_list<int> which) { return {bits(which), 0, false}; }
+Saves Saves::out(std::initializer_list<int> which) { return {0, bits(which), false}; }
+
+bool gradient_reads(const Node& node, int input) {
+  const Saves saves = node.op().saves;
+  // Operations of many inputs save all or none of them.
+  const bool listed = saves.inputs == ~0u || (input < 32 && saves.inputs >> input & 1);
+  if (!node.op().gradient || !listed) return false;
+  if (!saves.crosswise) return true;
+  for (size_t i = 0; i < node.inputs().size(); ++i)
+    if (int(i) != input && node.inputs()[i].node->requires_grad) return true;
+  return false;
+}
 
 }  // namespace stoker::graph

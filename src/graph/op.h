@@ -70,10 +70,12 @@ enum class OpClass : uint8_t {
 // What a gradient reads of its node, so that a value read before backward() keeps exactly that.
 struct Saves {
   uint32_t inputs = 0, outputs = 0;  // bit i: input or output i
+  bool crosswise = false;            // of products: an input is read only for the gradients of the others
   static Saves in(std::initializer_list<int> which);
   static Saves out(std::initializer_list<int> which);
-  static Saves all_inputs() { return {~0u, 0}; }
-  Saves operator|(Saves o) const { return {inputs | o.inputs, outputs | o.outputs}; }
+  static Saves all_inputs() { return {~0u, 0, false}; }
+  static Saves each_others() { return {~0u, 0, true}; }
+  Saves operator|(Saves o) const { return {inputs | o.inputs, outputs | o.outputs, crosswise || o.crosswise}; }
 };
 
 using InferFn = std::function<std::vector<TensorType>(const InferContext&)>;
@@ -101,6 +103,9 @@ struct Op {
   bool assigns_in_place = false;// optimizer updates: output i is stored over input i
   bool barrier = false;         // never merged, removed or moved (checkpoint barriers, collectives)
 };
+
+// Whether the gradient of a recorded node will read its i-th input.
+bool gradient_reads(const Node& node, int input);
 
 // Adds a row. Called by the registration functions of graph/ops, once each.
 const Op& define(Op op);

@@ -113,14 +113,12 @@ void Recorder::append(const Ref<Node>& node) {
 }
 
 void Recorder::add(const Ref<Node>& node) {
-  bool full = false;
   {
     std::lock_guard lock(mutex_);
     node->recorder = Ref<Recorder>(this);
     append(node);
-    full = record_.nodes.size() >= kMaxNodes;
   }
-  if (full || eager_on) evaluate(*this);
+  if (eager_on) evaluate(*this);
 }
 
 void Recorder::assign(const Ref<Cell>& cell, const Value& value, const Value& previous) {

@@ -24,6 +24,10 @@ struct Record {
   KeyWriter key;
 };
 
+// Evaluates what a recorder holds, or the part of it before a mark; see set_evaluator.
+inline constexpr size_t kWholeRecord = ~size_t(0);
+void evaluate(Recorder& recorder, size_t mark = kWholeRecord);
+
 class Recorder final : public RefCounted {
  public:
   // The calling thread's recorder.
@@ -62,8 +66,11 @@ class Recorder final : public RefCounted {
     bool eager_;
   };
 
-  // A loop that never reaches a step boundary is cut at this many nodes.
+  // A loop that never reaches a step boundary is cut at this many nodes, by the next function that begins.
   static constexpr size_t kMaxNodes = 16384;
+  void bound() {
+    if (size() >= kMaxNodes) evaluate(*this);
+  }
 
  private:
   void append(const Ref<Node>& node);
@@ -93,11 +100,9 @@ Value integer(int64_t value, Device device);
 // The value, or, for a number of the host, a 0-d tensor filled with it: what can be stored.
 Value as_tensor(const Value& value);
 
-// Evaluates what a recorder holds. Set once by the room that knows how to plan and run.
+// How records are evaluated: set once by the room that knows how to plan and run.
 using Evaluator = void (*)(Recorder& recorder, size_t mark);
 void set_evaluator(Evaluator evaluator);
-inline constexpr size_t kWholeRecord = ~size_t(0);
-void evaluate(Recorder& recorder, size_t mark = kWholeRecord);
 
 // --- the line of the program, and modes -----------------------------------------------------------------------------
 

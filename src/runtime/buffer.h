@@ -29,9 +29,9 @@ class Buffer final : public graph::Storage {
 
   // Whether this is the permanent storage of a cell, which changes under whoever shares it.
   bool home = false;
-  // When what was last written here is there, and whether it failed.
+  // When what was last written here is there, and by which step.
   backends::Ticket ready = 0;
-  std::shared_ptr<backends::Completion> completion;
+  backends::Origin origin;
 
  private:
   Allocator& allocator_;

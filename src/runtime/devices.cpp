@@ -28,7 +28,7 @@ Opened& open(Device device) {
   if (!backend || device.index() < 0 || device.index() >= backend->count()) {
     std::string known;
     for (backends::Backend* b : backends::all_backends())
-      for (int i = 0; i < b->count(); ++i) known += (known.empty() ? "" : ", ") + to_string(Device(b->kind(), i));
+      for (int i = 0; i < b->count() && b->computes(); ++i) known += (known.empty() ? "" : ", ") + to_string(Device(b->kind(), i));
     throw DeviceError("device", fmt::format("expected one of {}; got {}", known, to_string(device)));
   }
   Opened opened;
@@ -53,7 +53,7 @@ Ref<Buffer> from_host(Device device, const void* data, int64_t bytes, Purpose pu
 
 void wait(const Buffer& buffer) {
   buffer.allocator().driver().wait(buffer.ready);
-  if (buffer.completion && buffer.completion->error) std::rethrow_exception(buffer.completion->error);
+  if (auto failure = buffer.origin.failure()) std::rethrow_exception(failure);
 }
 
 void to_host(const Buffer& buffer, void* destination, int64_t bytes) {
@@ -77,7 +77,7 @@ std::vector<Device> devices_of(backends::Backend& backend) {
 std::vector<Device> gpus() {
   std::vector<Device> found;
   for (backends::Backend* b : backends::all_backends())
-    if (b->kind() != "cpu")
+    if (b->kind() != "cpu" && b->computes())
       for (Device d : devices_of(*b)) found.push_back(d);
   return found;
 }
@@ -86,7 +86,8 @@ std::vector<Device> gpus() {
 std::vector<Device> devices() {
   std::vector<Device> found;
   for (backends::Backend* b : backends::all_backends())
-    for (Device d : devices_of(*b)) found.push_back(d);
+    if (b->computes())
+      for (Device d : devices_of(*b)) found.push_back(d);
   return found;
 }
 

@@ -62,7 +62,8 @@ struct Plan {
     graph::TensorType type;
     int same_as_input = -1;   // the very value of an input: nothing is stored
     int same_as_output = -1;  // or of an earlier output
-    int segment = -1;         // that stores it
+    int segment = -1;         // that stores it,
+    int step = -1;            // and in it which step
     std::string_view producer;
     Loc loc;
   };
@@ -70,6 +71,7 @@ struct Plan {
   struct CellSlot {
     graph::TensorType type;
     int segment = -1;
+    int step = -1;
   };
   std::vector<CellSlot> cells;
   std::vector<graph::TensorType> inputs;

@@ -118,6 +118,7 @@ class Run {
     const Segment& segment = plan_->segments[s];
     backends::Batch batch;
     batch.completion = completion_;
+    batch.first_step = segment.first;
     const Ref<Buffer>& arena = arenas_[size_t(segment.device)];
     backends::Address scratch;
     if (arena) scratch = {arena->address().base, arena->address().offset + plan_->arena_bytes[size_t(segment.device)]};
@@ -140,20 +141,24 @@ class Run {
   void wait_for_other_device(backends::Batch& batch, const Buffer& input, backends::Driver& own) const {
     backends::Driver& theirs = input.allocator().driver();
     if (&theirs != &own && input.ready > theirs.completed()) batch.after.emplace_back(&theirs, input.ready);
-    // A failed input fails what is computed from it.
-    if (input.completion && input.completion != completion_) batch.poison.push_back(input.completion);
+    if (input.origin.completion) batch.inputs_from.push_back(input.origin);
   }
 
   void mark_results() {
     for (size_t i = 0; i < result_.outputs.size(); ++i)
-      if (plan_->outputs[i].segment >= 0) mark(*result_.outputs[i], plan_->outputs[i].segment);
+      if (plan_->outputs[i].segment >= 0) mark(*result_.outputs[i], plan_->outputs[i]);
     for (size_t i = 0; i < result_.homes.size(); ++i)
-      if (plan_->cells[i].segment >= 0) mark(*result_.homes[i], plan_->cells[i].segment);
+      if (plan_->cells[i].segment >= 0) {
+        const bool had_value = bool(request_.homes[i]) && !request_.homes[i]->origin.failure();
+        mark(*result_.homes[i], plan_->cells[i]);
+        result_.homes[i]->origin.keeps_old_value = had_value;
+      }
   }
 
-  void mark(Buffer& buffer, int segment) const {
-    buffer.ready = tickets_[size_t(segment)];
-    buffer.completion = completion_;
+  template <class Place>
+  void mark(Buffer& buffer, const Place& place) const {
+    buffer.ready = tickets_[size_t(place.segment)];
+    buffer.origin = {completion_, place.step, false};
   }
 
   std::shared_ptr<const Plan> plan_;
@@ -173,12 +178,13 @@ std::shared_ptr<const Plan> copy_plan(Device device, int64_t bytes) {
   request.outputs.push_back(desc);
   auto plan = std::make_shared<Plan>();
   plan->devices = {device};
-  plan->arena_bytes = plan->scratch_bytes = {0};
+  plan->arena_bytes = {0};
   plan->inputs = {type};
-  plan->outputs = {{type, -1, -1, 0, "copy of an old value", {}}};
+  plan->outputs = {{type, -1, -1, 0, 0, "copy of an old value", {}}};
   plan->segments = {{0, 0, 1, {}}};
   PlanStep step;
   step.kernel = driver(device).lower(request);
+  plan->scratch_bytes = {step.kernel->scratch_bytes()};
   step.inputs = {{Slot::Where::Input, 0, 0, 0, {}}};
   step.outputs = {{Slot::Where::Output, 0, 0, 0, {}}};
   step.label = "copy";

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -9,6 +10,7 @@
 
 #include "base/warn.h"
 #include "compiler/compile.h"
+#include "compiler/reference.h"
 #include "graph/op.h"
 #include "runtime/plan.h"
 #include "tensor/access.h"
@@ -32,6 +34,21 @@ struct Counters {
 Counters& counters() {
   static auto* c = new Counters;
   return *c;
+}
+
+std::vector<double> to_doubles(const runtime::Buffer& buffer, const graph::TensorType& type) {
+  std::vector<char> raw(static_cast<size_t>(type.bytes()));
+  runtime::to_host(buffer, raw.data(), type.bytes());
+  return visit(type.dtype, [&](auto t) {
+    using T = decltype(t);
+    const T* x = reinterpret_cast<const T*>(raw.data());
+    std::vector<double> values;
+    for (int64_t i = 0; i < type.elements(); ++i) {
+      if constexpr (std::is_arithmetic_v<T>) values.push_back(double(x[i]));
+      else values.push_back(double(float(x[i])));
+    }
+    return values;
+  });
 }
 
 runtime::Buffer* storage_of(const Value& v) { return static_cast<runtime::Buffer*>(v.node->output(v.index).storage.get()); }
@@ -76,7 +93,7 @@ class Kept {
       if (!node->requires_grad || node->consumed || node->cell || !visited.insert(node).second) continue;
       const graph::Saves saves = node->op().saves;
       for (size_t i = 0; i < node->inputs().size(); ++i) {
-        if (node->op().gradient && (i < 32 ? saves.inputs >> i & 1 : saves.inputs == ~0u)) keep(source_of(node->inputs()[i]));
+        if (graph::gradient_reads(*node, int(i))) keep(source_of(node->inputs()[i]));
         stack.push_back(node->inputs()[i].node.get());
       }
       for (int k = 0; k < node->output_count(); ++k)
@@ -111,8 +128,11 @@ class Evaluation {
     write_key();
     const std::shared_ptr<const runtime::Plan> plan = find_plan();
     runtime::RunRequest request = make_request();
+    // The second opinion reads the inputs before the step overwrites any of them.
+    const runtime::RunResult reference = checking() ? run_reference(request) : runtime::RunResult();
     const runtime::RunResult result = run_with_copies(plan, request);
     store(result);
+    if (checking()) compare(result, reference);
     report(*plan, request);
   }
 
@@ -238,7 +258,9 @@ class Evaluation {
     }
     for (const Ref<Node>& node : record_.nodes) {
       node->state = NodeState::Computed;
-      if (!node->requires_grad || node->consumed) node->drop_inputs();
+      // A view that was not stored can be looked at again.
+      const bool look = node->op().kind == graph::OpClass::View && !node->output(0).storage;
+      if ((!node->requires_grad || node->consumed) && !look) node->drop_inputs();
     }
   }
 
@@ -250,6 +272,42 @@ class Evaluation {
       a.cell->rebind(graph::data(a.cell->type(), home));
     } else {
       a.value.node->output(a.value.index).storage = home;
+    }
+  }
+
+  // --- STOKER_CHECK=1 ---------------------------------------------------------------------------------------------------
+
+  static bool checking() {
+    static const bool on = [] {
+      const char* text = std::getenv("STOKER_CHECK");
+      return text && std::string_view(text) == "1";
+    }();
+    return on;
+  }
+
+  runtime::RunResult run_reference(const runtime::RunRequest& request) const {
+    const auto plan = compiler::compile_reference(graph::module_from_record(record_, outputs_, old_inputs_));
+    return runtime::run(plan, {request.inputs, request.scalars, {}});
+  }
+
+  void compare(const runtime::RunResult& result, const runtime::RunResult& reference) const {
+    for (size_t i = 0; i < outputs_.size(); ++i) compare_value(outputs_[i], *result.outputs[i], *reference.outputs[i]);
+    for (size_t i = 0; i < record_.assignments.size(); ++i)
+      compare_value(record_.assignments[i].value, *result.homes[i], *reference.outputs[outputs_.size() + i]);
+  }
+
+  static void compare_value(const Value& v, const runtime::Buffer& got, const runtime::Buffer& expected) {
+    if (!is_floating(v.dtype())) return;
+    const double tolerance = is_half(v.dtype()) ? 2e-2 : v.dtype() == DType::F64 ? 1e-7 : 1e-3;
+    const std::vector<double> x = to_doubles(got, v.type()), y = to_doubles(expected, {DType::F64, v.shape(), v.device()});
+    double scale = 1;
+    for (double e : y) scale = std::isfinite(e) ? std::max(scale, std::fabs(e)) : scale;
+    for (size_t i = 0; i < x.size(); ++i) {
+      const bool both_nan = std::isnan(x[i]) && std::isnan(y[i]);
+      if (both_nan || x[i] == y[i] || std::fabs(x[i] - y[i]) <= tolerance * scale) continue;
+      throw ValueError(v.node->op().name, fmt::format("expected {} at element {} of {}, as the composed operation gives in double precision, "
+                                                      "but the plan gave {} (found by STOKER_CHECK)", y[i], i, graph::to_string(v.type()), x[i]),
+                       v.node->loc());
     }
   }
 

@@ -12,8 +12,7 @@ using graph::OpClass;
 
 namespace {
 
-// Bounds on a kernel's size: beyond them registers spill and arguments run out.
-constexpr size_t kMaxMembers = 96;
+// Beyond this many arguments registers spill.
 constexpr size_t kMaxInputs = 28;
 // How far the search for a cycle goes before it assumes one.
 constexpr size_t kSearchLimit = 4096;
@@ -29,8 +28,8 @@ int trailing_axes(const ModuleNode& reduction, int rank) {
 
 class GroupFinder {
  public:
-  GroupFinder(const Module& module, const std::vector<std::vector<Look>>& looks)
-      : module_(module), looks_(looks), users_(module.users()), group_of_(module.nodes.size(), -1), stored_(module.nodes.size(), false) {
+  GroupFinder(const Module& module, const std::vector<std::vector<Look>>& looks, size_t max_members)
+      : module_(module), looks_(looks), max_members_(max_members), users_(module.users()), group_of_(module.nodes.size(), -1), stored_(module.nodes.size(), false) {
     for (ValueId v : module.outputs) stored_[size_t(v.node)] = true;
     for (const auto& cell : module.cells) stored_[size_t(cell.value.node)] = true;
   }
@@ -78,7 +77,7 @@ class GroupFinder {
     }
     std::priority_queue<int> candidates;
     join(group, root, id, candidates);
-    while (!candidates.empty() && group.members.size() < kMaxMembers) {
+    while (!candidates.empty() && group.members.size() < max_members_) {
       const int c = candidates.top();
       while (!candidates.empty() && candidates.top() == c) candidates.pop();
       if (group_of_[size_t(c)] >= 0 || !fusible(c)) continue;
@@ -213,6 +212,7 @@ class GroupFinder {
 
   const Module& module_;
   const std::vector<std::vector<Look>>& looks_;
+  size_t max_members_;
   std::vector<std::vector<int>> users_;
   std::vector<int> group_of_;
   std::vector<bool> stored_;
@@ -244,8 +244,8 @@ ValueId operand_source(const Module& module, const Space& space, ValueId v) {
   return source;
 }
 
-std::vector<Group> find_groups(const Module& module, const std::vector<std::vector<Look>>& looks) {
-  return GroupFinder(module, looks).run();
+std::vector<Group> find_groups(const Module& module, const std::vector<std::vector<Look>>& looks, size_t max_members) {
+  return GroupFinder(module, looks, max_members).run();
 }
 
 }  // namespace stoker::compiler

@@ -27,7 +27,7 @@ struct Group {
 };
 
 // Partitions what can be fused. Nodes that end up in no group (or alone where fusing gains nothing) keep their own kernels.
-std::vector<Group> find_groups(const Module& module, const std::vector<std::vector<Look>>& looks);
+std::vector<Group> find_groups(const Module& module, const std::vector<std::vector<Look>>& looks, size_t max_members);
 
 // The value that a member reads behind reshapes and broadcasts between the forms of a row value: a member itself, or v.
 ValueId operand_source(const Module& module, const Space& space, ValueId v);

@@ -18,7 +18,9 @@ backends::StepRequest request_for(const Module& module, const ModuleNode& node) 
 }
 
 // Leaves, views and element-wise operations need no kernel of their own.
-bool needs_kernel(const ModuleNode& node) { return node.op->kind == OpClass::Kernel || node.op->kind == OpClass::Reduction; }
+bool needs_kernel(const ModuleNode& node) {
+  return (node.op->kind == OpClass::Kernel && !is_transfer(node)) || node.op->kind == OpClass::Reduction;
+}
 
 bool has_kernel(const Module& module, const ModuleNode& node) {
   return runtime::driver(node.types[0].device).supports(request_for(module, node));
@@ -64,11 +66,11 @@ std::vector<ValueId> append_composed(Module& out, const ModuleNode& node) {
   return outputs;
 }
 
-Module compose_once(const Module& module, bool& changed) {
+Module compose_once(const Module& module, bool always, bool& changed) {
   graph::Rewriter rewrite(module);
   for (size_t i = 0; i < module.nodes.size(); ++i) {
     const ModuleNode& node = module.nodes[i];
-    if (!needs_kernel(node) || has_kernel(module, node)) {
+    if (!needs_kernel(node) || (has_kernel(module, node) && !(always && node.op->compose))) {
       rewrite.copy(int(i));
       continue;
     }
@@ -87,12 +89,12 @@ Module compose_once(const Module& module, bool& changed) {
 
 }  // namespace
 
-Module compose(const Module& module) {
+Module compose(const Module& module, bool always) {
   Module current = module;
   // A composed form may use operations that are composed themselves.
   for (bool changed = true; changed;) {
     changed = false;
-    current = compose_once(current, changed);
+    current = compose_once(current, always, changed);
   }
   return current;
 }

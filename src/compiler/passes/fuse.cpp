@@ -72,9 +72,9 @@ class Contraction {
 
 }  // namespace
 
-Module fuse(const Module& module) {
+Module fuse(const Module& module, size_t max_members) {
   const auto look = looks(module);
-  const std::vector<Group> groups = find_groups(module, look);
+  const std::vector<Group> groups = find_groups(module, look, max_members);
   graph::Rewriter rewrite(module);
   for (const Contraction::Unit& unit : Contraction(module, groups).order()) {
     if (unit.group < 0) {

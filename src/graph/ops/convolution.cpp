@@ -89,7 +89,7 @@ double conv_flops(const Shape& windows, const Shape& weight) {
 }  // namespace
 
 void register_convolution() {
-  const Saves both = Saves::in({0, 1});
+  const Saves both = Saves::each_others();
   using Types = std::span<const TensorType>;
   define({.name = "conv2d", .doc = "2-d convolution (cross-correlation) with stride, padding, dilation and groups", .arity = -1,
           .infer = conv_type, .gradient = conv_gradient, .saves = both,

@@ -1,5 +1,7 @@
 #include "graph/ops/elementwise.h"
 
+#include <bit>
+#include <limits>
 #include <numbers>
 
 namespace stoker::graph {
@@ -81,13 +83,15 @@ Ex c_remainder(Ex a, Ex b) {
   return select(equal(b, 0), 0, a - divide(a, b) * b);
 }
 
-// What Python computes: the quotient of a - a % b, which is nearly whole, rounded to the nearest.
+// Python's: the quotient of what a division without rest leaves, which is nearly whole, rounded to the nearest.
 Ex floor_quotient(Ex a, Ex b) {
   if (!is_float_lane(a)) {
     Ex q = divide(a, b), inexact = not_equal(q * b, a) & not_equal(b, b.literal(0));
     return graph::select(inexact & ((a < 0) ^ (b < 0)), q - 1, q);
   }
-  Ex q = (a - modulo(a, b)) / b, whole = floor(q);
+  Ex r = c_remainder(a, b), q = (a - r) / b;
+  q = graph::select(not_equal(r, r.literal(0)) & ((r < 0) ^ (b < 0)), q - 1, q);
+  Ex whole = floor(q);
   whole = graph::select(q - whole > 0.5, whole + 1, whole);
   return graph::select(equal(b, 0), a / b, whole);
 }
@@ -110,6 +114,19 @@ Ex arc_tangent_2(Ex y, Ex x) {
   angle = graph::select(ay > ax, std::numbers::pi / 2 - angle, angle);
   angle = graph::select(negative(x), std::numbers::pi - angle, angle);
   return graph::select(negative(y), -angle, angle);
+}
+
+// The exponent apart from the mantissa in sqrt(1/2)..sqrt(2), so that powers of two are exact.
+Ex binary_logarithm(Ex x) {
+  const bool wide = x.lane() == Lane::F64;
+  const Lane integer = wide ? Lane::I64 : Lane::I32;
+  const uint64_t root_half = wide ? std::bit_cast<uint64_t>(std::numbers::sqrt2 / 2) : std::bit_cast<uint32_t>(float(std::numbers::sqrt2 / 2));
+  auto bits = [](Ex v, Lane lane) { return Ex(v.builder(), v.builder()->emit({Prim::Bits, lane, v.id(), -1, -1, 0})); };
+  const Ex whole = bits(x, integer), shift = whole.literal(wide ? 52 : 23);
+  const Ex exponent = emit(Prim::Shr, whole - whole.literal_bits(root_half), shift);
+  const Ex mantissa = bits(whole - emit(Prim::Shl, exponent, shift), x.lane());
+  const Ex normal = (x >= (wide ? 0x1p-1022 : 0x1p-126)) & (x < std::numeric_limits<double>::infinity());
+  return select(normal, cast(exponent, x.lane()), 0) + log(graph::select(normal, mantissa, x)) / std::numbers::ln2;
 }
 
 Ex signum(Ex x) { return select(x > 0, 1, select(x < 0, -1, x.literal(0))); }
@@ -135,7 +152,7 @@ void arithmetic() {
   binary("add", "a + b", Takes::Numbers, [](Ex a, Ex b) { return a + b; }, dy, dy);
   binary("sub", "a - b", Takes::Numbers, [](Ex a, Ex b) { return a - b; }, dy, [](Grad c) { return -c.dy(); });
   binary("mul", "a * b", Takes::Numbers, [](Ex a, Ex b) { return a * b; },
-         [](Grad c) { return c.dy() * c.in(1); }, [](Grad c) { return c.dy() * c.in(0); }, kBoth);
+         [](Grad c) { return c.dy() * c.in(1); }, [](Grad c) { return c.dy() * c.in(0); }, Saves::each_others());
   binary("div", "a / b; integers toward zero", Takes::Numbers, divide,
          [](Grad c) { return c.dy() / c.in(1); },
          [](Grad c) { return -(c.dy() * (c.in(0) / c.in(1) / c.in(1))); }, kBoth);
@@ -186,7 +203,7 @@ void transcendental() {
         [](Grad c) { return c.dy() * (c.out() * ln2); }, kOut);
   unary("expm1", "exp(x) - 1", floating, [](Ex x) { return expm1(x); }, [](Grad c) { return c.dy() * (c.out() + 1); }, kOut);
   unary("log", "natural logarithm", floating, [](Ex x) { return log(x); }, [](Grad c) { return c.dy() / c.in(0); }, kIn);
-  unary("log2", "logarithm to base 2", floating, [](Ex x) { return log(x) / ln2; },
+  unary("log2", "logarithm to base 2", floating, binary_logarithm,
         [](Grad c) { return c.dy() / (c.in(0) * ln2); }, kIn);
   unary("log10", "logarithm to base 10", floating, [](Ex x) { return log(x) / ln10; },
         [](Grad c) { return c.dy() / (c.in(0) * ln10); }, kIn);

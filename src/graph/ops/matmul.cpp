@@ -40,7 +40,7 @@ double matmul_flops(std::span<const TensorType> in, std::span<const TensorType> 
 
 void register_matmul() {
   define({.name = "matmul", .doc = "matrix product; batch axes broadcast; f32 accumulation of halves, i32 of 8-bit integers",
-          .arity = -1, .infer = matmul_type, .gradient = matmul_gradient, .saves = Saves::in({0, 1}), .flops = matmul_flops,
+          .arity = -1, .infer = matmul_type, .gradient = matmul_gradient, .saves = Saves::each_others(), .flops = matmul_flops,
           .strided_inputs = true});
 }
 

@@ -24,6 +24,15 @@ Value rows_times(const Value& x, const Value& w) {
   return graph::reshape(graph::matmul(graph::reshape(x, {rows, width}), w), shape);
 }
 
+void expect_bias(const Call& call, const Value& bias, const Value& weight) {
+  const int64_t outputs = weight.shape()[0];
+  if (!(bias.shape() == Shape{outputs}))
+    call.shape_error(fmt::format("expected bias[{}], got shape {}", outputs, to_string(bias.shape())));
+  if (bias.dtype() != weight.dtype())
+    call.dtype_error(fmt::format("expected a bias of the weight's dtype {}, got {}; convert one with .to(dtype)",
+                                 name_of(weight.dtype()), name_of(bias.dtype())));
+}
+
 graph::PoolAttrs pool_attrs(const Pair& kernel, const PoolOptions& options) {
   const Pair stride = options.stride.value_or(kernel);
   return {.kernel = {kernel.height, kernel.width},
@@ -60,10 +69,10 @@ Tensor linear(Arg x, Arg weight, const Tensor& bias) {
   const Value v = call(x), w = call(weight), b = call.optional(bias);
   if (w.rank() != 2 || v.rank() == 0 || v.shape().back() != w.shape()[1])
     call.shape_error(fmt::format("expected x[..., in] and weight[out, in], got {} and {}", to_string(v.shape()), to_string(w.shape())));
-  if (b && !(b.shape() == Shape{w.shape()[0]}))
-    call.shape_error(fmt::format("expected bias[{}], got shape {}", w.shape()[0], to_string(b.shape())));
   const Value y = rows_times(v, graph::transpose(w, 0, 1));
-  return wrap(b ? y + b : y);
+  if (!b) return wrap(y);
+  expect_bias(call, b, w);
+  return wrap(y + b);
 }
 
 Tensor conv2d(Arg x, Arg weight, const Tensor& bias, Conv2dFunctionOptions options) {
@@ -79,8 +88,7 @@ Tensor conv2d(Arg x, Arg weight, const Tensor& bias, Conv2dFunctionOptions optio
                                  .epilogue = {},
                                  .target = {}});
   if (!b) return wrap(y);
-  if (!(b.shape() == Shape{w.shape()[0]}))
-    call.shape_error(fmt::format("expected bias[{}], got shape {}", w.shape()[0], to_string(b.shape())));
+  expect_bias(call, b, w);
   return wrap(y + graph::reshape(b, {1, b.shape()[0], 1, 1}));
 }
 

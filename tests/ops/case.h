@@ -1,0 +1,125 @@
+// The operation test matrix. A case is one line, and every mode of matrix_test.cpp runs over it, on every device and in
+// every dtype that it takes: values, gradients, gradients of gradients, strided inputs, planned against one by one.
+//
+// A new element-wise function: one line with its meaning in double; gradients and broadcasting are worked out from that.
+//   unary("exp", exp, [](double x) { return std::exp(x); }, {-4, 4}),
+// Anything else: one line in tests/reference/ops_cases.py and one of the same name here; then run that script.
+//   recorded("matmul.batch", [](X x) { return matmul(x[0], x[1]); }),
+//
+// A case's name is the function's, or the function's, a dot and what is special. Every function of ops.h has a case.
+#pragma once
+
+#include <stoker/ops.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace stoker::test {
+
+using Tensors = std::vector<Tensor>;
+using X = const Tensors&;
+
+// Numbers of a case. F64 stands for the floating dtype under test and I32 for the integer one; others for themselves.
+struct Array {
+  Shape shape;
+  DType kind = kF64;
+  std::vector<double> values;
+
+  DType dtype(DType under_test) const { return kind == kF64 || kind == kI32 ? under_test : kind; }
+};
+
+struct Sample {
+  std::vector<Array> inputs, outputs;
+  std::vector<std::optional<Array>> seeds;      // for each output: the gradient that comes in
+  std::vector<std::optional<Array>> gradients;  // for each input: the one that goes out
+};
+
+// Where a case differs from the rule.
+struct Traits {
+  bool gradient = true;       // false: none is defined at these inputs
+  bool smooth = true;         // false: finite differences meet a tie, a jump or a kink
+  bool twice = true;          // false: smooth once only
+  bool of_largest = false;    // numbers that cancel: exact to the largest element, not to each
+  double ulps = 4;            // how exact values are, in roundings; see Allowed
+  double half_ulps = 0.505;   // halves are rounded once, unless several functions make up one
+  double gradient_ulps = 16;  // of the largest element
+  double gradient_half_ulps = 1.5;
+};
+
+// An element-wise function: its meaning, and where it is tried.
+struct Domain {
+  double low, high;
+  bool whole = false;  // integers only, so that operands tie
+};
+enum class Takes { Floats, Integers, Numbers, Bits, Any };
+enum class Gives { Same, Bool, Floats };  // Floats: integers are computed in f32
+struct Elementwise {
+  int arity = 0;
+  std::function<double(double, double)> reference;
+  Domain domains[2];
+  Takes takes = Takes::Floats;
+  Gives gives = Gives::Same;
+};
+
+struct Case {
+  std::string name;
+  std::function<Tensors(X)> run;
+  Traits traits;
+  Elementwise elementwise;  // arity 0: recorded
+
+  std::string function() const { return name.substr(0, name.find('.')); }
+  bool recorded() const { return elementwise.arity == 0; }
+  // Those that its varying inputs may have; one that does not matter when there are none.
+  std::vector<DType> dtypes() const;
+  std::vector<DType> floating_dtypes() const;
+  bool has_gradient() const;
+  // Inputs and what should come out of them; element-wise cases in any shapes.
+  Sample sample(DType dtype) const;
+  Sample sample(DType dtype, const std::vector<Shape>& shapes) const;
+  // NaN, infinities, zeros and extremes of a floating dtype, each with each.
+  Sample specials(DType dtype) const;
+};
+
+// For functions that make tensors: the dtype under test.
+DType dtype_under_test();
+void set_dtype_under_test(DType dtype);
+
+// Every case, by name.
+const std::vector<Case>& all_cases();
+// The names in tests/data/ops_cases.npz.
+std::vector<std::string> recorded_names();
+
+// Adds cases before main() begins: `const Cases kShape{recorded(...), recorded(...)};`
+struct Cases {
+  Cases(std::initializer_list<Case> cases);
+};
+
+// --- lines -----------------------------------------------------------------------------------------------------------
+
+inline Tensors as_list(const Tensor& t) { return {t}; }
+inline Tensors as_list(const std::pair<Tensor, Tensor>& p) { return {p.first, p.second}; }
+inline Tensors as_list(const Tensors& list) { return list; }
+
+template <class F>
+Case recorded(std::string name, F f, Traits traits = {}) {
+  return {std::move(name), [f](X x) { return as_list(f(x)); }, traits, {}};
+}
+
+// A function of one tensor, perhaps with numbers beside it.
+inline Case number(std::string name, std::function<Tensor(X)> f, double (*reference)(double), Domain domain,
+                   Takes takes = Takes::Floats, Gives gives = Gives::Same, Traits traits = {}) {
+  return {std::move(name), [f](X x) { return Tensors{f(x)}; }, traits,
+          {1, [reference](double a, double) { return reference(a); }, {domain, {}}, takes, gives}};
+}
+// One that computes integers in f32.
+inline Case unary(std::string name, Tensor (*f)(Arg), double (*reference)(double), Domain domain, Traits traits = {}) {
+  return number(std::move(name), [f](X x) { return f(x[0]); }, reference, domain, Takes::Numbers, Gives::Floats, traits);
+}
+using Binary = Tensor (*)(Arg, Arg);
+inline Case binary(std::string name, Binary f, double (*reference)(double, double), Domain a, Domain b,
+                   Takes takes = Takes::Numbers, Gives gives = Gives::Same, Traits traits = {}) {
+  return {std::move(name), [f](X x) { return Tensors{f(x[0], x[1])}; }, traits, {2, reference, {a, b}, takes, gives}};
+}
+
+}  // namespace stoker::test
