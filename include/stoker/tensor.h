@@ -103,6 +103,7 @@ class Tensor {
       std::vector<uint8_t> bytes = to_vector<uint8_t>(loc);
       return {bytes.begin(), bytes.end()};
     } else {
+      wait(loc);  // what does not fit on the device is not asked of the host either
       std::vector<T> values(static_cast<size_t>(numel()));
       copy_out(values.data(), dtype_of<T>, numel(), loc);
       return values;
@@ -176,6 +177,7 @@ class Tensor {
 
  private:
   friend struct detail::Access;
+  void wait(Loc loc) const;
   void copy_out(void* destination, DType as, int64_t count, Loc loc) const;
 
   std::shared_ptr<detail::TensorImpl> impl_;

@@ -225,6 +225,10 @@ class Evaluation {
     for (const Value& v : record_.inputs) {
       if (v.node->state == NodeState::Failed) std::rethrow_exception(v.node->failure);
       request.inputs.emplace_back(storage_of(v));
+      // What is known to have failed is said now; what fails later fails the plan.
+      const runtime::Buffer& input = *request.inputs.back();
+      if (input.allocator().driver().completed() >= input.ready)
+        if (auto failure = input.origin.failure()) std::rethrow_exception(failure);
     }
     for (const Ref<Node>& s : record_.scalars) request.scalars.push_back(s->number);
     for (const graph::Assignment& a : record_.assignments) request.homes.emplace_back(static_cast<runtime::Buffer*>(a.cell->home.get()));

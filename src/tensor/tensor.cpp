@@ -87,6 +87,8 @@ void convert(const void* from, DType from_type, void* to, DType to_type, int64_t
 
 }  // namespace
 
+void Tensor::wait(Loc loc) const { runtime::wait(*detail::buffer_of(Access::value(*this, "to_vector", loc))); }
+
 void Tensor::copy_to_host(void* destination, Loc loc) const {
   const Value v = Access::value(*this, "copy_to_host", loc);
   runtime::to_host(*detail::buffer_of(v), destination, v.type().bytes());

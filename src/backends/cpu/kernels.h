@@ -23,6 +23,7 @@ const KernelEntry* find_kernel(std::string_view op);
 // "matmul(f32[2, 3], f32[3, 4])", for errors.
 std::string print_request(const StepRequest& request);
 
+void register_convolution(KernelTable& table);
 void register_fused(KernelTable& table);
 void register_matmul(KernelTable& table);
 void register_reduce(KernelTable& table);

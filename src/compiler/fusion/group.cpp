@@ -122,7 +122,10 @@ class GroupFinder {
   bool fits(const Group& group, int c, Space& space) const {
     const ModuleNode& n = node(c);
     const Shape& shape = n.types[0].shape;
-    if (n.op->kind == OpClass::Elementwise) return space.full(shape) || space.row(shape);
+    if (n.op->kind == OpClass::Elementwise) {
+      if (space.columns == 0 && !space.full(shape)) space.columns = columns_behind(c, space.shape);
+      return space.full(shape) || (space.row(shape) && !serial(space) && row_or_full(group, space));
+    }
     const Shape& in = input_shape(n);
     const int axes = trailing_axes(n, in.rank());
     if (space.columns > 0) return in == space.shape && axes == space.columns && !serial(space);
@@ -135,6 +138,23 @@ class GroupFinder {
     if (!wider.row(space.shape) || numel(space.shape) != numel(wider.dropped())) return false;
     space = wider;
     return true;
+  }
+  // How many trailing axes of `shape` a reduction runs over that element-wise node c gets its values from, so that c is a row value
+  // of a group of that shape; 0 when there is none near by.
+  int columns_behind(int c, const Shape& shape) const {
+    constexpr int kNear = 16;
+    std::vector<int> stack{c};
+    for (int looked = 0; !stack.empty() && looked < kNear; ++looked) {
+      const ModuleNode& n = node(stack.back());
+      stack.pop_back();
+      if (n.op->kind == OpClass::Reduction && input_shape(n) == shape) {
+        const int axes = trailing_axes(n, shape.rank());
+        if (axes > 0 && Space{shape, axes}.row(node(c).types[0].shape)) return axes;
+      } else if (n.op->kind == OpClass::Elementwise || n.op->kind == OpClass::View) {
+        for (ValueId v : n.inputs) stack.push_back(v.node);
+      }
+    }
+    return 0;
   }
   bool row_or_full(const Group& group, const Space& space) const {
     return std::all_of(group.members.begin(), group.members.end(), [&](int m) {
