@@ -170,6 +170,8 @@ bool waits_here(const Cell& gradient) {
 }
 
 void add_to_cell(Cell& cell, const Value& gradient) {
+  // The sum would lack the part that step() used up: whoever wants it is told so, and whoever clears it first never notices.
+  if (cell.gradient_state == Cell::GradientState::UsedUp) return;
   Value total = gradient;
   if (cell.gradient_state == Cell::GradientState::Present) total = add(cell.gradient->current(), gradient);
   if (cell.gradient) cell.gradient->assign(total);
@@ -184,15 +186,8 @@ void backward(const Value& output, const Value& gradient, SweepOptions options, 
   Sweep sweep(options, loc);
   sweep.seed(output, gradient);
   bool earlier_waits = false;
-  for (Cell* cell : sweep.cells()) {
-    if (cell->gradient_state == Cell::GradientState::UsedUp)
-      throw GraphError("backward",
-                       fmt::format("expected zero_grad() after step() used up the gradient of {}; to add to it instead, give the "
-                                   "optimizer {{.keep_grads = true}}",
-                                   cell->name.empty() ? "a parameter" : "'" + cell->name + "'"),
-                       loc);
+  for (Cell* cell : sweep.cells())
     earlier_waits |= cell->gradient_state == Cell::GradientState::Present && waits_here(*cell->gradient);
-  }
   if (earlier_waits) evaluate(Recorder::current(), Recorder::current().mark());
   sweep.run();
   GradMode mode(options.create_graph);

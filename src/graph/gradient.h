@@ -12,7 +12,8 @@ struct SweepOptions {
   bool create_graph = false;  // record recipes for the gradients too; implies retain_graph
 };
 
-// Adds the gradient of `output` (seeded with `gradient`) to every cell it was computed from. A cell whose gradient of an
+// Adds the gradient of `output` (seeded with `gradient`) to every cell it was computed from, but for cells whose gradient was used
+// up and not cleared since. A cell whose gradient of an
 // earlier backward() still waits is let go first, so that micro-batches run while the next is recorded.
 void backward(const Value& output, const Value& gradient, SweepOptions options, Loc loc);
 

@@ -75,7 +75,8 @@ Tensor Tensor::grad(Loc loc) const {
   const auto cell = Access::cell(*this);
   if (!cell || cell->gradient_state == Cell::GradientState::None) return {};
   if (cell->gradient_state == Cell::GradientState::UsedUp)
-    throw GraphError("grad", "expected a gradient, but step() used it up; read it before step(), or give the optimizer {.keep_grads = true}", loc);
+    throw GraphError("grad", "expected a gradient, but step() used it up and zero_grad() was not called since; read it before step(), or give "
+                             "the optimizer {.keep_grads = true}", loc);
   return Access::wrap(cell->gradient->current());
 }
 
@@ -100,8 +101,8 @@ bool has_gradient(const Tensor& parameter) {
 Tensor take_gradient(const Tensor& parameter, bool keep) {
   const auto cell = collecting_cell(parameter, "step", {});
   if (cell->gradient_state == Cell::GradientState::UsedUp)
-    throw GraphError("step", fmt::format("expected a new gradient for {}, but an earlier step() used it up; call zero_grad() and backward() "
-                                         "first, or give the optimizer {{.keep_grads = true}}",
+    throw GraphError("step", fmt::format("expected a whole gradient of {}, but an earlier step() used it up; call zero_grad() before "
+                                         "backward(), or give the optimizer {{.keep_grads = true}}",
                                          cell->name.empty() ? "a parameter" : "'" + cell->name + "'"));
   if (cell->gradient_state == Cell::GradientState::None) return {};
   Tensor gradient = Access::wrap(cell->gradient->current());

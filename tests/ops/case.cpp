@@ -198,6 +198,33 @@ DType under_test = kF32;
 DType dtype_under_test() { return under_test; }
 void set_dtype_under_test(DType dtype) { under_test = dtype; }
 
+// --- lines ---------------------------------------------------------------------------------------------------------------
+
+Case recorded(std::string name, Tensor (*f)(X), Traits traits) {
+  return {std::move(name), [f](X x) { return Tensors{f(x)}; }, traits, {}};
+}
+Case recorded(std::string name, std::pair<Tensor, Tensor> (*f)(X), Traits traits) {
+  auto run = [f](X x) {
+    const auto [first, second] = f(x);
+    return Tensors{first, second};
+  };
+  return {std::move(name), run, traits, {}};
+}
+Case recorded(std::string name, Tensors (*f)(X), Traits traits) { return {std::move(name), f, traits, {}}; }
+
+Case unary(std::string name, Tensor (*f)(Arg), double (*reference)(double), Domain domain, Traits traits) {
+  return {std::move(name), [f](X x) { return Tensors{f(x[0])}; }, traits,
+          {1, [reference](double a, double) { return reference(a); }, {domain, {}}, Takes::Numbers, Gives::Floats}};
+}
+Case number(std::string name, Tensor (*f)(X), double (*reference)(double), Domain domain, Takes takes, Gives gives, Traits traits) {
+  return {std::move(name), [f](X x) { return Tensors{f(x)}; }, traits,
+          {1, [reference](double a, double) { return reference(a); }, {domain, {}}, takes, gives}};
+}
+Case binary(std::string name, Tensor (*f)(Arg, Arg), double (*reference)(double, double), Domain a, Domain b, Takes takes, Gives gives,
+            Traits traits) {
+  return {std::move(name), [f](X x) { return Tensors{f(x[0], x[1])}; }, traits, {2, reference, {a, b}, takes, gives}};
+}
+
 // --- registry ----------------------------------------------------------------------------------------------------------
 
 namespace {

@@ -96,30 +96,17 @@ struct Cases {
 };
 
 // --- lines -----------------------------------------------------------------------------------------------------------
+// Functions are plain pointers, because a type of its own for every lambda is slow to compile.
 
-inline Tensors as_list(const Tensor& t) { return {t}; }
-inline Tensors as_list(const std::pair<Tensor, Tensor>& p) { return {p.first, p.second}; }
-inline Tensors as_list(const Tensors& list) { return list; }
-
-template <class F>
-Case recorded(std::string name, F f, Traits traits = {}) {
-  return {std::move(name), [f](X x) { return as_list(f(x)); }, traits, {}};
-}
-
-// A function of one tensor, perhaps with numbers beside it.
-inline Case number(std::string name, std::function<Tensor(X)> f, double (*reference)(double), Domain domain,
-                   Takes takes = Takes::Floats, Gives gives = Gives::Same, Traits traits = {}) {
-  return {std::move(name), [f](X x) { return Tensors{f(x)}; }, traits,
-          {1, [reference](double a, double) { return reference(a); }, {domain, {}}, takes, gives}};
-}
-// One that computes integers in f32.
-inline Case unary(std::string name, Tensor (*f)(Arg), double (*reference)(double), Domain domain, Traits traits = {}) {
-  return number(std::move(name), [f](X x) { return f(x[0]); }, reference, domain, Takes::Numbers, Gives::Floats, traits);
-}
-using Binary = Tensor (*)(Arg, Arg);
-inline Case binary(std::string name, Binary f, double (*reference)(double, double), Domain a, Domain b,
-                   Takes takes = Takes::Numbers, Gives gives = Gives::Same, Traits traits = {}) {
-  return {std::move(name), [f](X x) { return Tensors{f(x[0], x[1])}; }, traits, {2, reference, {a, b}, takes, gives}};
-}
+Case recorded(std::string name, Tensor (*f)(X), Traits traits = {});
+Case recorded(std::string name, std::pair<Tensor, Tensor> (*f)(X), Traits traits = {});
+Case recorded(std::string name, Tensors (*f)(X), Traits traits = {});
+// A function of one tensor that computes integers in f32.
+Case unary(std::string name, Tensor (*f)(Arg), double (*reference)(double), Domain domain, Traits traits = {});
+// Any function of one tensor, perhaps with numbers beside it.
+Case number(std::string name, Tensor (*f)(X), double (*reference)(double), Domain domain, Takes takes = Takes::Floats,
+            Gives gives = Gives::Same, Traits traits = {});
+Case binary(std::string name, Tensor (*f)(Arg, Arg), double (*reference)(double, double), Domain a, Domain b,
+            Takes takes = Takes::Numbers, Gives gives = Gives::Same, Traits traits = {});
 
 }  // namespace stoker::test

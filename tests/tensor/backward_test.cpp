@@ -171,7 +171,9 @@ TEST(Step, UsesGradientsUp) {
   } catch (const GraphError& e) {
     EXPECT_NE(std::string(e.what()).find("keep_grads"), std::string::npos) << e.what();
   }
-  EXPECT_THROW((p * 2).sum().backward(), GraphError);
+  (p * 2).sum().backward();  // nobody may ask for this sum, which lacks what was used up
+  EXPECT_THROW((void)p.grad(), GraphError);
+  EXPECT_THROW((void)detail::take_gradient(p, false), GraphError);
   detail::clear_gradient(p);
   (p * 2).sum().backward();
   EXPECT_EQ(p.grad().item<float>(), 2);

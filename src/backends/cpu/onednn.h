@@ -32,6 +32,11 @@ inline dnnl::primitive_attr user_scratchpad() {
   return attr;
 }
 
+// Tensors here are f32.
+inline dnnl::memory::desc desc_of(const Shape& shape, dnnl::memory::format_tag tag) {
+  return {to_dims(shape), dnnl::memory::data_type::f32, tag};
+}
+
 // Calls f(), which asks oneDNN for a primitive; false where oneDNN has none.
 template <class F>
 bool is_available(const F& f) {

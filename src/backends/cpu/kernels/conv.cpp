@@ -12,7 +12,7 @@ namespace stoker::backends::cpu {
 
 using graph::Epilogue;
 
-ConvProblem::ConvProblem(ConvKind k, const StepRequest& r) : kind(k), attrs(r.attrs.get<graph::ConvAttrs>()) {
+Convolution::Convolution(ConvKind k, const StepRequest& r) : kind(k), attrs(r.attrs.get<graph::ConvAttrs>()) {
   x = kind == ConvKind::InputGradient ? output_shape(r) : input_shape(r, 0);
   w = kind == ConvKind::WeightGradient ? output_shape(r) : input_shape(r, 1);
   y = kind == ConvKind::Forward ? output_shape(r) : input_shape(r, kind == ConvKind::InputGradient ? 0 : 1);
@@ -21,7 +21,7 @@ ConvProblem::ConvProblem(ConvKind k, const StepRequest& r) : kind(k), attrs(r.at
 namespace {
 
 template <class T>
-void finish(const ConvProblem& p, const Operands& o, size_t first) {
+void finish(const Convolution& p, const Operands& o, size_t first) {
   const std::span<const Epilogue> steps = p.attrs.epilogue.steps;
   int input = 2;
   std::vector<const T*> extras;
@@ -37,7 +37,7 @@ void finish(const ConvProblem& p, const Operands& o, size_t first) {
 template <class T>
 class PortableConv : public Kernel {
  public:
-  PortableConv(const ConvProblem& p, const ProductShape& shape) : p_(p), tiling_(shape, sizeof(T)) {}
+  PortableConv(const Convolution& p, const ProductShape& shape) : p_(p), tiling_(shape, sizeof(T)) {}
   int64_t scratch_bytes() const override { return tiling_.scratch_elements() * int64_t(sizeof(T)); }
   std::string describe() const override { return "portable"; }
 
@@ -65,7 +65,7 @@ class PortableConv : public Kernel {
     TiledProduct(tiling_, o.scratch<T>(), pack_a, pack_b, store).run();
   }
 
-  const ConvProblem p_;
+  const Convolution p_;
 
  private:
   Tiling tiling_;
@@ -82,12 +82,12 @@ void pack_rows(T* panel, const T* from, int64_t stride, int64_t count, int64_t d
 template <class T>
 class PortableForward final : public PortableConv<T> {
  public:
-  explicit PortableForward(const ConvProblem& p)
+  explicit PortableForward(const Convolution& p)
       : PortableConv<T>(p, {p.images() * p.groups(), p.outputs(), p.output_plane(), p.channels() * p.taps()}) {}
 
   void launch(const Launch& launch) override {
     const Operands o(launch);
-    const ConvProblem& p = this->p_;
+    const Convolution& p = this->p_;
     const int64_t depth = p.channels() * p.taps();
     const Sampler sampler = Sampler::forward(p);
     const auto pack_a = [&](T* to, int64_t batch, Range rows, Range k) {
@@ -108,12 +108,12 @@ class PortableForward final : public PortableConv<T> {
 template <class T>
 class PortableInputGradient final : public PortableConv<T> {
  public:
-  explicit PortableInputGradient(const ConvProblem& p)
+  explicit PortableInputGradient(const Convolution& p)
       : PortableConv<T>(p, {p.images() * p.groups(), p.channels(), p.input_plane(), p.outputs() * p.taps()}) {}
 
   void launch(const Launch& launch) override {
     const Operands o(launch);
-    const ConvProblem& p = this->p_;
+    const Convolution& p = this->p_;
     const Sampler sampler = Sampler::backward(p);
     const auto pack_a = [&](T* to, int64_t batch, Range rows, Range depth) {
       const T* w = o.in<T>(1) + batch % p.groups() * p.outputs() * p.channels() * p.taps();
@@ -139,12 +139,12 @@ class PortableInputGradient final : public PortableConv<T> {
 template <class T>
 class PortableWeightGradient final : public PortableConv<T> {
  public:
-  explicit PortableWeightGradient(const ConvProblem& p)
+  explicit PortableWeightGradient(const Convolution& p)
       : PortableConv<T>(p, {p.groups(), p.outputs(), p.channels() * p.taps(), p.images() * p.output_plane()}) {}
 
   void launch(const Launch& launch) override {
     const Operands o(launch);
-    const ConvProblem& p = this->p_;
+    const Convolution& p = this->p_;
     const Sampler sampler = Sampler::forward(p);
     const auto pack_a = [&](T* to, int64_t group, Range rows, Range depth) {
       for_each_panel(to, rows, kPanelRows, depth.count, [&](T* panel, int64_t row, int64_t count) {
@@ -179,7 +179,7 @@ class PortableWeightGradient final : public PortableConv<T> {
     });
   }
   void pack_column(T* to, const Sampler& sampler, const T* x, int64_t group, int64_t column, Range depth) const {
-    const ConvProblem& p = this->p_;
+    const Convolution& p = this->p_;
     const int64_t channel = group * p.channels() + column / p.taps();
     for_each_image(depth, [&](int64_t image, int64_t first, int64_t count, int64_t done) {
       const T* plane = x + (image * p.x[1] + channel) * p.input_plane();
@@ -210,7 +210,7 @@ class PortableWeightGradient final : public PortableConv<T> {
 };
 
 template <class T>
-std::unique_ptr<Kernel> make_portable(const ConvProblem& p) {
+std::unique_ptr<Kernel> make_portable(const Convolution& p) {
   if (p.kind == ConvKind::Forward) return std::make_unique<PortableForward<T>>(p);
   if (p.kind == ConvKind::InputGradient) return std::make_unique<PortableInputGradient<T>>(p);
   return std::make_unique<PortableWeightGradient<T>>(p);
@@ -234,12 +234,12 @@ std::unique_ptr<Kernel> lower_conv(ConvKind kind, const StepRequest& request) {
 
 }  // namespace
 
-void finish_convolution(const ConvProblem& problem, const Launch& launch, size_t first) {
+void finish_convolution(const Convolution& problem, const Launch& launch, size_t first) {
   finish<float>(problem, Operands(launch), first);
 }
 
 std::unique_ptr<Kernel> lower_portable_conv(ConvKind kind, const StepRequest& request) {
-  const ConvProblem problem(kind, request);
+  const Convolution problem(kind, request);
   if (input_dtype(request) == DType::F64) return make_portable<double>(problem);
   return make_portable<float>(problem);
 }

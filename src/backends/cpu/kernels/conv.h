@@ -10,8 +10,8 @@ enum class ConvKind : uint8_t { Forward, InputGradient, WeightGradient };
 
 // The shapes of all three tensors, whichever of them is wanted: x[images, groups*channels, height, width],
 // w[groups*outputs, channels, kernel height, kernel width], y[images, groups*outputs, height, width].
-struct ConvProblem {
-  ConvProblem(ConvKind kind, const StepRequest& request);
+struct Convolution {
+  Convolution(ConvKind kind, const StepRequest& request);
 
   ConvKind kind;
   graph::ConvAttrs attrs;
@@ -27,7 +27,7 @@ struct ConvProblem {
 };
 
 // What follows the convolution, over y in place, from the epilogue's step `first` on.
-void finish_convolution(const ConvProblem& problem, const Launch& launch, size_t first);
+void finish_convolution(const Convolution& problem, const Launch& launch, size_t first);
 
 // f32 and f64.
 std::unique_ptr<Kernel> lower_portable_conv(ConvKind kind, const StepRequest& request);

@@ -21,14 +21,14 @@ struct Sampler {
   SampleAxis y, x;
 
   // Elements of y look at x.
-  static Sampler forward(const ConvProblem& p) {
+  static Sampler forward(const Convolution& p) {
     const auto axis = [&](int i) {
       return SampleAxis{p.y[i + 2], p.x[i + 2], p.attrs.stride[i], 1, -p.attrs.padding_low[i], p.attrs.dilation[i]};
     };
     return {axis(0), axis(1)};
   }
   // Elements of x look at y.
-  static Sampler backward(const ConvProblem& p) {
+  static Sampler backward(const Convolution& p) {
     const auto axis = [&](int i) {
       return SampleAxis{p.x[i + 2], p.y[i + 2], 1, p.attrs.stride[i], p.attrs.padding_low[i], -p.attrs.dilation[i]};
     };
