@@ -23,7 +23,7 @@ Module materialize_numbers(const Module& module);
 Module compose(const Module& module, bool always = false);
 
 // Bias, residual and activation into the matrix product or convolution before them; a convolution's bias gradient into its
-// weight gradient.
+// weight gradient; transposed products as products of transposes.
 Module library_patterns(const Module& module);
 
 // Copies strided views where an operation reads dense memory only, and views that somebody holds.

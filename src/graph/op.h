@@ -86,18 +86,18 @@ using ComposeFn = std::function<std::vector<Value>(std::span<const Value>, const
 using FlopsFn = std::function<double(std::span<const TensorType>, std::span<const TensorType>, const Attrs&)>;
 
 struct Op {
-  std::string name;
-  std::string doc;      // one line for the generated operation table
+  std::string name{};
+  std::string doc{};      // one line for the generated operation table
   int arity = 1;        // -1: any number of inputs
   OpClass kind = OpClass::Kernel;
-  InferFn infer;        // types of the outputs; throws for inputs that the operation cannot take
-  GradFn gradient;      // one Value per input, empty where there is none; null: not differentiable
-  Saves saves;
-  ExprFn expr;          // Elementwise
+  InferFn infer{};        // types of the outputs; throws for inputs that the operation cannot take
+  GradFn gradient{};      // one Value per input, empty where there is none; null: not differentiable
+  Saves saves{};
+  ExprFn expr{};          // Elementwise
   ReduceKind reduce = ReduceKind::None;  // Reduction
-  ViewFn view;          // View: empty result when these strides cannot be viewed that way
-  ComposeFn compose;    // Kernel: the same in terms of simpler operations; the fallback and the test oracle
-  FlopsFn flops;        // algorithmic floating-point operations; null: one per output element
+  ViewFn view{};          // View: empty result when these strides cannot be viewed that way
+  ComposeFn compose{};    // Kernel: the same in terms of simpler operations; the fallback and the test oracle
+  FlopsFn flops{};        // algorithmic floating-point operations; null: one per output element
   bool strided_inputs = false;  // Kernel: reads any strides; otherwise inputs are made contiguous
   int inplace_input = -1;       // Kernel: output 0 may be stored over this input
   bool assigns_in_place = false;// optimizer updates: output i is stored over input i

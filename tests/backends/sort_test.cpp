@@ -65,11 +65,13 @@ TEST_P(SortLines, AgreesWithAStableSortOfEachLine) {
     std::vector<double> values(size_t(x.count())), indices(values.size());
     for (int64_t i = 0; i < x.count(); ++i) {
       if (i / strides[axis] % shape[axis] != 0) continue;
-      std::vector<int64_t> order(size_t(shape[axis]));
+      std::vector<int64_t> order;
+      order.resize(size_t(shape[axis]));
       std::iota(order.begin(), order.end(), 0);
-      std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return x.get(i + a * strides[axis]) < x.get(i + b * strides[axis]); });
+      const auto value = [&, stride = strides[axis]](int64_t k) { return x.get(i + k * stride); };
+      std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return value(a) < value(b); });
       for (size_t k = 0; k < order.size(); ++k) {
-        values[size_t(i) + k * size_t(strides[axis])] = x.get(i + order[k] * strides[axis]);
+        values[size_t(i) + k * size_t(strides[axis])] = value(order[k]);
         indices[size_t(i) + k * size_t(strides[axis])] = double(order[k]);
       }
     }

@@ -113,6 +113,18 @@ TEST_F(FusionTest, BiasJoinsTheConvolutionAndItsGradientTheWeightGradient) {
   EXPECT_EQ(db.to_vector<float>(), std::vector<float>(4, 2 * 8 * 8));
 }
 
+TEST_F(FusionTest, GradientOfALinearLayerIsOneProductAndNoCopy) {
+  Tensor w = make_cell(randn({12, 8}), true);
+  const Tensor x = make({16, 8});
+  eval();
+  linear(x, w).sum().backward();
+  const Tensor dw = w.grad();
+  eval();
+  for (const std::string& name : last_plan().step_names) EXPECT_EQ(name.find("contiguous"), name.npos) << name;
+  const std::vector<float> column_sums = x.sum({0}).to_vector<float>(), g = dw.to_vector<float>();
+  for (size_t i = 0; i < g.size(); ++i) EXPECT_NEAR(g[i], column_sums[i % 8], 1e-4);
+}
+
 TEST_F(FusionTest, CommonWorkIsDoneOnce) {
   const Tensor x = make({8, 8});
   const PlanReport p = plan([&] { return matmul(x, x) + matmul(x, x); });

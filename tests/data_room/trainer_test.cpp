@@ -32,8 +32,8 @@ std::shared_ptr<const data::Dataset> points(int64_t count, float scale = 1) {
 }
 
 // Everything that a run consists of, built anew as in another process.
-struct Run {
-  explicit Run(TrainerOptions options, float scale = 1, double lr = 1e-3)
+struct TrainingRun {
+  explicit TrainingRun(TrainerOptions options, float scale = 1, double lr = 1e-3)
       : train(points(kSamples, scale), {.batch_size = kBatch, .shuffle = true, .num_workers = 2, .seed = 0}),
         test(points(100), {.batch_size = 50}) {
     manual_seed(3);
@@ -74,7 +74,7 @@ struct Run {
   std::vector<EpochReport> epochs;
 };
 
-void expect_same_end(const Run& a, const Run& b) {
+void expect_same_end(const TrainingRun& a, const TrainingRun& b) {
   EXPECT_EQ(a.parameter_bytes(), b.parameter_bytes());
   EXPECT_EQ(a.epochs.back().train.loss, b.epochs.back().train.loss);
   EXPECT_EQ(a.epochs.back().train.accuracy, b.epochs.back().train.accuracy);
@@ -83,7 +83,7 @@ void expect_same_end(const Run& a, const Run& b) {
 }
 
 TEST(Trainer, Learns) {
-  Run run({.epochs = 3});
+  TrainingRun run({.epochs = 3});
   const TrainResult result = run.trainer->run();
   EXPECT_EQ(run.epochs.size(), 3u);
   EXPECT_LT(run.epochs[2].train.loss, run.epochs[0].train.loss);
@@ -95,7 +95,7 @@ TEST(Trainer, Learns) {
 }
 
 TEST(Trainer, TheSameSeedGivesTheSameRun) {
-  Run a({.epochs = 1}), b({.epochs = 1});
+  TrainingRun a({.epochs = 1}), b({.epochs = 1});
   a.trainer->run();
   b.trainer->run();
   expect_same_end(a, b);
@@ -104,10 +104,10 @@ TEST(Trainer, TheSameSeedGivesTheSameRun) {
 // BR-061: 125 steps an epoch, saved after step 200 = 75 of the second epoch.
 TEST(Trainer, ContinuesInTheMiddleOfAnEpochBitForBit) {
   const TemporaryFolder folder;
-  Run whole({.epochs = 3});
+  TrainingRun whole({.epochs = 3});
   whole.trainer->run();
 
-  Run first({.epochs = 3, .output = folder.path(), .report_seconds = 1e-9});
+  TrainingRun first({.epochs = 3, .output = folder.path(), .report_seconds = 1e-9});
   const TrainResult stopped = first.run_until(2, 75);
   EXPECT_TRUE(stopped.stopped);
   const CheckpointInfo info = read_checkpoint(folder / "last.safetensors");
@@ -116,7 +116,7 @@ TEST(Trainer, ContinuesInTheMiddleOfAnEpochBitForBit) {
   EXPECT_EQ(info.epochs, 3);
   EXPECT_EQ(info.best_accuracy, first.epochs[0].test->accuracy);
 
-  Run second({.epochs = 3, .output = folder.path()});
+  TrainingRun second({.epochs = 3, .output = folder.path()});
   manual_seed(99);
   second.trainer->load(folder / "last.safetensors");
   const TrainResult result = second.trainer->run();
@@ -129,11 +129,11 @@ TEST(Trainer, ContinuesInTheMiddleOfAnEpochBitForBit) {
 // BR-061
 TEST(Trainer, ContinuesAtTheEndOfAnEpochBitForBit) {
   const TemporaryFolder folder;
-  Run whole({.epochs = 3});
+  TrainingRun whole({.epochs = 3});
   whole.trainer->run();
-  Run first({.epochs = 2, .output = folder.path()});
+  TrainingRun first({.epochs = 2, .output = folder.path()});
   first.trainer->run();
-  Run second({.epochs = 3});
+  TrainingRun second({.epochs = 3});
   second.trainer->load(folder / "last.safetensors");
   second.trainer->run();
   EXPECT_EQ(second.epochs.size(), 1u);
@@ -143,12 +143,12 @@ TEST(Trainer, ContinuesAtTheEndOfAnEpochBitForBit) {
 
 TEST(Trainer, ContinuesAfterTheLastStepOfAnEpochBitForBit) {
   const TemporaryFolder folder;
-  Run whole({.epochs = 2});
+  TrainingRun whole({.epochs = 2});
   whole.trainer->run();
-  Run first({.epochs = 2, .output = folder.path(), .report_seconds = 1e-9});
+  TrainingRun first({.epochs = 2, .output = folder.path(), .report_seconds = 1e-9});
   EXPECT_TRUE(first.run_until(1, 124).stopped);
   EXPECT_EQ(read_checkpoint(folder / "last.safetensors").position.position, 125);
-  Run second({.epochs = 2});
+  TrainingRun second({.epochs = 2});
   second.trainer->load(folder / "last.safetensors");
   second.trainer->run();
   EXPECT_EQ(second.epochs[0].train.loss, whole.epochs[0].train.loss);
@@ -157,7 +157,7 @@ TEST(Trainer, ContinuesAfterTheLastStepOfAnEpochBitForBit) {
 
 TEST(Trainer, SavesWithinTheEpochWhenAskedTo) {
   const TemporaryFolder folder;
-  Run run({.epochs = 1, .output = folder.path(), .save_every = 50, .report_seconds = 1e-9});
+  TrainingRun run({.epochs = 1, .output = folder.path(), .save_every = 50, .report_seconds = 1e-9});
   std::vector<int64_t> saved;
   run.trainer->on_progress([&](const Progress&) {
     if (std::filesystem::exists(folder / "last.safetensors"))
@@ -171,7 +171,7 @@ TEST(Trainer, SavesWithinTheEpochWhenAskedTo) {
 
 TEST(Trainer, KeepsTheBestCheckpoint) {
   const TemporaryFolder folder;
-  Run run({.epochs = 3, .output = folder.path()});
+  TrainingRun run({.epochs = 3, .output = folder.path()});
   const TrainResult result = run.trainer->run();
   const auto net = load_network(folder / "best.safetensors");
   EXPECT_FALSE(net->training());
@@ -180,7 +180,7 @@ TEST(Trainer, KeepsTheBestCheckpoint) {
 
 TEST(Trainer, RefusesTheStateOfAnotherRun) {
   const TemporaryFolder folder;
-  Run run({.epochs = 1, .output = folder.path()});
+  TrainingRun run({.epochs = 1, .output = folder.path()});
   run.trainer->run();
   const auto net = create("mlp", run.model_options);
   optim::Adam adam(net->parameters());
@@ -193,7 +193,7 @@ TEST(Trainer, RefusesTheStateOfAnotherRun) {
 
 TEST(Trainer, ALossThatIsNotFiniteEndsTheRunAndSparesTheCheckpoints) {
   const TemporaryFolder folder;
-  Run run({.epochs = 3, .output = folder.path()}, std::numeric_limits<float>::infinity());
+  TrainingRun run({.epochs = 3, .output = folder.path()}, std::numeric_limits<float>::infinity());
   EXPECT_THROW(run.trainer->run(), ValueError);
   EXPECT_FALSE(std::filesystem::exists(folder / "last.safetensors"));
 }

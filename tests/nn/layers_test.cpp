@@ -97,7 +97,9 @@ class Layers : public ::testing::TestWithParam<std::tuple<Case, DType>> {};
 TEST_P(Layers, GivePyTorchsResults) {
   const auto& [layer_case, dtype] = GetParam();
   const std::string prefix = std::string(layer_case.name) + "/";
-  const double tolerance = dtype == kF64 ? 1e-11 : 3e-5;
+  // PyTorch's gradient of hardsigmoid multiplies by 1/6 as a float, whatever the dtype.
+  const bool rounded_sixth = prefix == "hardsigmoid/";
+  const double tolerance = dtype == kF64 ? (rounded_sixth ? 1e-7 : 1e-11) : 3e-5;
   static const test::Reference reference("nn_layers");
 
   const std::unique_ptr<nn::Module> layer = layer_case.make();

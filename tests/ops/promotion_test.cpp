@@ -12,10 +12,6 @@ const StateDict& recording() {
   return all;
 }
 
-DType recorded_dtype(const std::string& table, const std::vector<Index>& at) {
-  return DType(recording().at(table).index(at).item<int64_t>());
-}
-
 Tensor example(int dtype, int scalar) { return zeros(scalar ? Shape{} : Shape{2}, DType(dtype)); }
 
 DType floating(DType d) { return is_floating(d) ? d : kF32; }

@@ -16,7 +16,12 @@ class NullKernel final : public Kernel {
 class NullDriver final : public Driver {
  public:
   Device device() const override { return Device("null", 0); }
-  DeviceProperties properties() const override { return {.name = "a device that plans and does not compute", .total_memory = kMemory}; }
+  DeviceProperties properties() const override {
+    DeviceProperties p;
+    p.name = "a device that plans and does not compute";
+    p.total_memory = p.free_memory = kMemory;
+    return p;
+  }
 
   void* allocate(int64_t bytes) override {
     // Addresses that are told apart and never followed.

@@ -6,16 +6,49 @@ namespace {
 
 using graph::Epilogue;
 
+std::vector<int> count_uses(const Module& module) {
+  std::vector<int> uses(module.nodes.size(), 0);
+  for (const ModuleNode& node : module.nodes)
+    for (ValueId v : node.inputs) ++uses[size_t(v.node)];
+  // What is stored somewhere cannot disappear into another operation.
+  for (ValueId v : module.outputs) uses[size_t(v.node)] += 2;
+  for (const auto& cell : module.cells) uses[size_t(cell.value.node)] += 2;
+  return uses;
+}
+
+bool swaps_last_two(const ModuleNode& node) {
+  if (!node.is("permute")) return false;
+  const Dims& axes = node.attrs.get<graph::PermuteAttrs>().axes;
+  const int rank = axes.rank();
+  for (int i = 0; i < rank - 2; ++i)
+    if (axes[i] != i) return false;
+  return rank >= 2 && axes[rank - 2] == rank - 1;
+}
+
+// (A B)' is computed as B' A': transposed inputs are only strides, a transposed result would be copied. Gradients of linear layers
+// come in this form.
+Module transpose_products(const Module& module) {
+  const std::vector<int> uses = count_uses(module);
+  graph::Rewriter rewrite(module);
+  for (size_t i = 0; i < module.nodes.size(); ++i) {
+    const ModuleNode& node = module.nodes[i];
+    rewrite.copy(int(i));
+    if (!swaps_last_two(node)) continue;
+    const ModuleNode& product = module.node(node.inputs[0]);
+    const bool plain = product.is("matmul") && product.inputs.size() == 2 && product.attrs.get<graph::MatmulAttrs>().epilogue.steps.empty();
+    if (!plain || uses[size_t(node.inputs[0].node)] != 1) continue;
+    auto transposed = [&](ValueId v) { return rewrite.out().add(*node.op, {rewrite.map(v)}, node.attrs, node.loc); };
+    const ValueId b = transposed(product.inputs[1]), a = transposed(product.inputs[0]);
+    rewrite.replace(int(i), {rewrite.out().add(*product.op, {b, a}, product.attrs, product.loc)});
+  }
+  return graph::without_dead_nodes(rewrite.finish());
+}
+
 // Grows the epilogue of matrix products and convolutions while the next operation can be taken into the kernel. A product that
 // somebody else reads, or holds, stays as it is.
 class EpilogueFusion {
  public:
-  explicit EpilogueFusion(const Module& module) : module_(module), rewrite_(module), uses_(module.nodes.size(), 0) {
-    for (const ModuleNode& node : module.nodes)
-      for (ValueId v : node.inputs) ++uses_[size_t(v.node)];
-    for (ValueId v : module.outputs) uses_[size_t(v.node)] += 2;
-    for (const auto& cell : module.cells) uses_[size_t(cell.value.node)] += 2;
-  }
+  explicit EpilogueFusion(const Module& module) : module_(module), rewrite_(module), uses_(count_uses(module)) {}
 
   Module run() {
     for (size_t i = 0; i < module_.nodes.size(); ++i) {
@@ -134,6 +167,6 @@ Module bias_gradients(const Module& module) {
 
 }  // namespace
 
-Module library_patterns(const Module& module) { return bias_gradients(EpilogueFusion(module).run()); }
+Module library_patterns(const Module& module) { return bias_gradients(EpilogueFusion(transpose_products(module)).run()); }
 
 }  // namespace stoker::compiler

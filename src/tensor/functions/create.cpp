@@ -9,15 +9,15 @@ using namespace detail;
 
 namespace {
 
-// Throws for a negative extent or too many elements before anything is recorded.
-graph::TensorType made(const Shape& shape, Options options) {
-  numel(shape);
+graph::TensorType made(const Call& call, const Shape& shape, Options options) {
+  for (int64_t extent : shape)
+    if (extent < 0) call.shape_error(fmt::format("expected extents of at least 0, got {}", to_string(shape)));
   return {options.dtype, shape, options.device};
 }
 
 Tensor filled(std::string_view name, const Shape& shape, Scalar value, Options options, Loc loc) {
   const Call call(name, loc);
-  return wrap(graph::full(call.number(value, options.dtype, options.device), made(shape, options)));
+  return wrap(graph::full(call.number(value, options.dtype, options.device), made(call, shape, options)));
 }
 
 Tensor filled_like(std::string_view name, Arg x, Scalar value) {
@@ -65,7 +65,7 @@ Tensor arange(Scalar start, Scalar end, Scalar step, std::optional<Options> opti
   const Call call("arange", loc);
   const Options o = inferred(options, {start, end, step});
   const int64_t count = count_between(call, start, end, step);
-  return wrap(graph::iota(call.number(start, o.dtype, o.device), call.number(step, o.dtype, o.device), made({count}, o)));
+  return wrap(graph::iota(call.number(start, o.dtype, o.device), call.number(step, o.dtype, o.device), made(call, {count}, o)));
 }
 Tensor arange(Scalar end, std::optional<Options> options, Loc loc) {
   return arange(end.is_floating() ? Scalar(0.0) : Scalar(0), end, 1, options, loc);
