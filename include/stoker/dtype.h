@@ -13,8 +13,7 @@ namespace stoker {
 enum class DType : uint8_t { Bool, U8, I8, I16, I32, I64, F16, BF16, F32, F64 };
 
 inline constexpr DType kBool = DType::Bool, kU8 = DType::U8, kI8 = DType::I8, kI16 = DType::I16, kI32 = DType::I32,
-                       kI64 = DType::I64, kF16 = DType::F16, kBF16 = DType::BF16, kF32 = DType::F32,
-                       kF64 = DType::F64;
+                       kI64 = DType::I64, kF16 = DType::F16, kBF16 = DType::BF16, kF32 = DType::F32, kF64 = DType::F64;
 inline constexpr int kDTypeCount = 10;
 
 /// Bytes of one element.
@@ -56,35 +55,79 @@ struct BFloat16 {
 /// The DType of a C++ element type.
 template <class T>
 struct DTypeOf;
-template <> struct DTypeOf<bool> { static constexpr DType value = DType::Bool; };
-template <> struct DTypeOf<uint8_t> { static constexpr DType value = DType::U8; };
-template <> struct DTypeOf<int8_t> { static constexpr DType value = DType::I8; };
-template <> struct DTypeOf<int16_t> { static constexpr DType value = DType::I16; };
-template <> struct DTypeOf<int32_t> { static constexpr DType value = DType::I32; };
-template <> struct DTypeOf<int64_t> { static constexpr DType value = DType::I64; };
-template <> struct DTypeOf<long long> { static constexpr DType value = DType::I64; };
-template <> struct DTypeOf<Half> { static constexpr DType value = DType::F16; };
-template <> struct DTypeOf<BFloat16> { static constexpr DType value = DType::BF16; };
-template <> struct DTypeOf<float> { static constexpr DType value = DType::F32; };
-template <> struct DTypeOf<double> { static constexpr DType value = DType::F64; };
+template <>
+struct DTypeOf<bool> {
+  static constexpr DType value = DType::Bool;
+};
+template <>
+struct DTypeOf<uint8_t> {
+  static constexpr DType value = DType::U8;
+};
+template <>
+struct DTypeOf<int8_t> {
+  static constexpr DType value = DType::I8;
+};
+template <>
+struct DTypeOf<int16_t> {
+  static constexpr DType value = DType::I16;
+};
+template <>
+struct DTypeOf<int32_t> {
+  static constexpr DType value = DType::I32;
+};
+template <>
+struct DTypeOf<int64_t> {
+  static constexpr DType value = DType::I64;
+};
+template <>
+struct DTypeOf<long long> {
+  static constexpr DType value = DType::I64;
+};
+template <>
+struct DTypeOf<Half> {
+  static constexpr DType value = DType::F16;
+};
+template <>
+struct DTypeOf<BFloat16> {
+  static constexpr DType value = DType::BF16;
+};
+template <>
+struct DTypeOf<float> {
+  static constexpr DType value = DType::F32;
+};
+template <>
+struct DTypeOf<double> {
+  static constexpr DType value = DType::F64;
+};
 
 template <class T>
 inline constexpr DType dtype_of = DTypeOf<T>::value;
 
-/// Calls `f` with a value-initialised element of the C++ type of `dtype`: visit(d, [](auto t) { using T = decltype(t); ... }).
+/// Calls `f` with a value-initialised element of the C++ type of `dtype`: visit(d, [](auto t) { using T = decltype(t);
+/// ... }).
 template <class F>
 decltype(auto) visit(DType dtype, F&& f) {
   switch (dtype) {
-    case DType::Bool: return f(bool{});
-    case DType::U8: return f(uint8_t{});
-    case DType::I8: return f(int8_t{});
-    case DType::I16: return f(int16_t{});
-    case DType::I32: return f(int32_t{});
-    case DType::I64: return f(int64_t{});
-    case DType::F16: return f(Half{});
-    case DType::BF16: return f(BFloat16{});
-    case DType::F32: return f(float{});
-    case DType::F64: break;
+    case DType::Bool:
+      return f(bool{});
+    case DType::U8:
+      return f(uint8_t{});
+    case DType::I8:
+      return f(int8_t{});
+    case DType::I16:
+      return f(int16_t{});
+    case DType::I32:
+      return f(int32_t{});
+    case DType::I64:
+      return f(int64_t{});
+    case DType::F16:
+      return f(Half{});
+    case DType::BF16:
+      return f(BFloat16{});
+    case DType::F32:
+      return f(float{});
+    case DType::F64:
+      break;
   }
   return f(double{});
 }

@@ -36,23 +36,41 @@ class Error : public std::runtime_error {
 };
 
 /// Shapes, ranks, axes or indices that an operation cannot take.
-struct ShapeError : Error { using Error::Error; };
+struct ShapeError : Error {
+  using Error::Error;
+};
 /// An element type that an operation cannot take.
-struct DTypeError : Error { using Error::Error; };
+struct DTypeError : Error {
+  using Error::Error;
+};
 /// Tensors on different devices, an unknown device, or a device that failed.
-struct DeviceError : Error { using Error::Error; };
+struct DeviceError : Error {
+  using Error::Error;
+};
 /// An argument or option outside its range.
-struct ValueError : Error { using Error::Error; };
+struct ValueError : Error {
+  using Error::Error;
+};
 /// A call that the state of the graph does not allow: a second backward, a consumed gradient, an updated cell.
-struct GraphError : Error { using Error::Error; };
+struct GraphError : Error {
+  using Error::Error;
+};
 /// Something that this build or device cannot do.
-struct Unsupported : Error { using Error::Error; };
+struct Unsupported : Error {
+  using Error::Error;
+};
 /// A file that is not what it says it is.
-struct FormatError : Error { using Error::Error; };
+struct FormatError : Error {
+  using Error::Error;
+};
 /// A file of another version.
-struct VersionError : Error { using Error::Error; };
+struct VersionError : Error {
+  using Error::Error;
+};
 /// The operating system refused to read or write.
-struct IoError : Error { using Error::Error; };
+struct IoError : Error {
+  using Error::Error;
+};
 
 /// A device has no memory left for a request. Nothing was changed by the step that met it.
 class OutOfMemory : public Error {
@@ -74,8 +92,8 @@ class OutOfMemory : public Error {
   std::vector<Holder> holders_;
 };
 
-/// Gets what the library has to say besides errors, such as plans that keep changing. Without a handler nothing is said:
-/// the library never prints on its own. May be called from any thread.
+/// Gets what the library has to say besides errors, such as plans that keep changing. Without a handler nothing is
+/// said: the library never prints on its own. May be called from any thread.
 using WarningHandler = std::function<void(const std::string& message)>;
 void set_warning_handler(WarningHandler handler);
 

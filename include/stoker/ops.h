@@ -1,7 +1,7 @@
 /// \file
 /// Free functions on tensors, with PyTorch's names, defaults and results. Inputs of one function must be on one device
-/// (DeviceError); dtypes promote as in PyTorch; shapes broadcast as in NumPy (ShapeError). Gradients exist for every function
-/// of floating inputs unless its line says otherwise.
+/// (DeviceError); dtypes promote as in PyTorch; shapes broadcast as in NumPy (ShapeError). Gradients exist for every
+/// function of floating inputs unless its line says otherwise.
 #pragma once
 
 #include <utility>
@@ -10,7 +10,8 @@
 
 namespace stoker {
 
-// --- arithmetic: element by element, broadcasting ---------------------------------------------------------------------
+// --- arithmetic: element by element, broadcasting
+// ---------------------------------------------------------------------
 
 Tensor add(Arg a, Arg b);
 Tensor sub(Arg a, Arg b);
@@ -60,7 +61,8 @@ inline Tensor operator/(Scalar a, Arg b) { return div(a, b); }
 Tensor neg(Arg x);
 inline Tensor operator-(Arg x) { return neg(x); }
 
-// --- comparison and logic: results are bool, without gradient -----------------------------------------------------------
+// --- comparison and logic: results are bool, without gradient
+// -----------------------------------------------------------
 
 Tensor eq(Arg a, Arg b);
 Tensor ne(Arg a, Arg b);
@@ -103,7 +105,8 @@ Tensor where(Arg condition, Arg a, Scalar b);
 Tensor where(Arg condition, Scalar a, Arg b);
 Tensor masked_fill(Arg x, Arg mask, Scalar value);
 
-// --- functions of one number; integers are computed in f32 -------------------------------------------------------------
+// --- functions of one number; integers are computed in f32
+// -------------------------------------------------------------
 
 Tensor abs(Arg x);
 Tensor sign(Arg x);
@@ -150,7 +153,8 @@ Tensor hardswish(Arg x);
 Tensor mish(Arg x);
 Tensor log_sigmoid(Arg x);
 
-// --- reductions: no axes means all ------------------------------------------------------------------------------------
+// --- reductions: no axes means all
+// ------------------------------------------------------------------------------------
 
 /// Integers and bool give i64; halves accumulate in f32. Empty: 0.
 Tensor sum(Arg x, const Dims& axes = {}, bool keepdim = false);
@@ -214,7 +218,8 @@ Tensor tril(Arg x, int64_t diagonal = 0);
 Tensor triu(Arg x, int64_t diagonal = 0);
 Tensor repeat(Arg x, const Dims& times);
 
-// --- indexing: indices are i32 or i64; one outside of -extent..extent-1 is a ValueError when the work runs ---------------
+// --- indexing: indices are i32 or i64; one outside of -extent..extent-1 is a ValueError when the work runs
+// ---------------
 
 Tensor gather(Arg x, int64_t axis, Arg index);
 /// A copy of x with `source` written at `index`; of equal indices the last wins.
@@ -231,7 +236,8 @@ Tensor nonzero(Arg x);
 /// The elements where mask is true, in order. Reads the mask: waits for it.
 Tensor masked_select(Arg x, Arg mask);
 
-// --- matrix products, convolution, pooling, norms ------------------------------------------------------------------------
+// --- matrix products, convolution, pooling, norms
+// ------------------------------------------------------------------------
 
 /// PyTorch's rules: 1-d operands are vectors; batch axes broadcast.
 Tensor matmul(Arg a, Arg b);
@@ -257,7 +263,7 @@ Tensor conv2d(Arg x, Arg weight, const Tensor& bias = {}, Conv2dFunctionOptions 
 struct PoolOptions {
   std::optional<Pair> stride;  ///< kernel_size when absent
   Pair padding = 0;
-  Pair dilation = 1;           ///< max_pool2d alone
+  Pair dilation = 1;  ///< max_pool2d alone
   bool ceil_mode = false;
   bool count_include_pad = true;  ///< avg_pool2d alone
 };
@@ -272,12 +278,13 @@ Tensor adaptive_max_pool2d(Arg x, Pair output_size);
 Tensor softmax(Arg x, int64_t axis);
 Tensor log_softmax(Arg x, int64_t axis);
 /// Normalises over the last weight.dim() axes.
-Tensor layer_norm(Arg x, const Shape& normalized_shape, const Tensor& weight = {}, const Tensor& bias = {}, double eps = 1e-5);
-/// Training: normalises with the batch's statistics over every axis but 1, and moves the running ones (when given; they are
-/// cells) by `momentum` towards them, the variance unbiased. Evaluation: normalises with the running ones.
+Tensor layer_norm(Arg x, const Shape& normalized_shape, const Tensor& weight = {}, const Tensor& bias = {},
+                  double eps = 1e-5);
+/// Training: normalises with the batch's statistics over every axis but 1, and moves the running ones (when given; they
+/// are cells) by `momentum` towards them, the variance unbiased. Evaluation: normalises with the running ones.
 /// ValueError for one value per channel in training.
-Tensor batch_norm(Arg x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight = {}, const Tensor& bias = {},
-                  bool training = false, double momentum = 0.1, double eps = 1e-5);
+Tensor batch_norm(Arg x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight = {},
+                  const Tensor& bias = {}, bool training = false, double momentum = 0.1, double eps = 1e-5);
 /// Zeroes with probability p and scales the rest by 1/(1-p); the identity when not training.
 Tensor dropout(Arg x, double p = 0.5, bool training = true);
 
@@ -291,9 +298,9 @@ struct CrossEntropyOptions {
   Reduction reduction = Reduction::Mean;
   double label_smoothing = 0.0;
 };
-/// logits[N,C,...]; target either i64[N,...] of classes or floating probabilities of logits' shape. Mean divides by the summed
-/// weight of the targets that are not ignored; when all are ignored it is 0/0 = NaN, as in PyTorch. A class outside of 0..C-1 that
-/// is not ignore_index is a ValueError when the work runs.
+/// logits[N,C,...]; target either i64[N,...] of classes or floating probabilities of logits' shape. Mean divides by the
+/// summed weight of the targets that are not ignored; when all are ignored it is 0/0 = NaN, as in PyTorch. A class
+/// outside of 0..C-1 that is not ignore_index is a ValueError when the work runs.
 Tensor cross_entropy(Arg logits, Arg target, const CrossEntropyOptions& options = {});
 Tensor nll_loss(Arg log_probabilities, Arg target, const CrossEntropyOptions& options = {});
 Tensor mse_loss(Arg input, Arg target, Reduction reduction = Reduction::Mean);

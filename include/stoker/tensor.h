@@ -2,13 +2,13 @@
 /// Tensor: a handle to a value on a device. Nothing is computed until a value is needed; see docs/guide.md.
 ///
 /// A tensor is either a *value* (immutable; `x += y` gives the handle a new value and leaves every other handle alone)
-/// or a *cell* (a parameter, buffer or anything on which requires_grad_() was called): shared by all copies of the handle,
-/// changed by optimizers, assign() and loading alone.
+/// or a *cell* (a parameter, buffer or anything on which requires_grad_() was called): shared by all copies of the
+/// handle, changed by optimizers, assign() and loading alone.
 #pragma once
 
-#include <memory>
 #include <functional>
 #include <iosfwd>
+#include <memory>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -32,10 +32,11 @@ struct Access;
 class Scalar {
  public:
   template <class T>
-    requires std::is_arithmetic_v<T>
-  Scalar(T value) {
-    if constexpr (std::is_floating_point_v<T>) real_ = double(value), kind_ = DType::F64;
-    else integer_ = int64_t(value), kind_ = std::is_same_v<T, bool> ? DType::Bool : DType::I64;
+  requires std::is_arithmetic_v<T> Scalar(T value) {
+    if constexpr (std::is_floating_point_v<T>)
+      real_ = double(value), kind_ = DType::F64;
+    else
+      integer_ = int64_t(value), kind_ = std::is_same_v<T, bool> ? DType::Bool : DType::I64;
   }
   bool is_floating() const { return kind_ == DType::F64; }
   bool is_bool() const { return kind_ == DType::Bool; }
@@ -117,7 +118,8 @@ class Tensor {
   // --- where it lives -----------------------------------------------------------------------------------------------
   /// The same tensor if it is on `device` already, otherwise a copy there.
   Tensor to(Device device, Loc loc = Loc::here()) const;
-  /// The same tensor if it has this dtype already, otherwise a converted one. Casts to half types round to nearest even.
+  /// The same tensor if it has this dtype already, otherwise a converted one. Casts to half types round to nearest
+  /// even.
   Tensor to(DType dtype, Loc loc = Loc::here()) const;
   /// Always a new tensor.
   Tensor copy_to(Device device, Loc loc = Loc::here()) const;
@@ -129,9 +131,9 @@ class Tensor {
   Tensor& requires_grad_(bool on = true);
   /// Whether the tensor is a cell, and thereby a leaf of autograd.
   bool is_cell() const;
-  /// Computes the gradient of this tensor with respect to every cell that it was computed from, and adds it to their grad().
-  /// Without `gradient` the tensor must have one element. The recipe is used up unless retain_graph.
-  /// Errors: GraphError when there is no recipe, when it was used up, or when a cell that it needs was updated since.
+  /// Computes the gradient of this tensor with respect to every cell that it was computed from, and adds it to their
+  /// grad(). Without `gradient` the tensor must have one element. The recipe is used up unless retain_graph. Errors:
+  /// GraphError when there is no recipe, when it was used up, or when a cell that it needs was updated since.
   void backward(BackwardOptions options = {}, Loc loc = Loc::here()) const;
   void backward(const Tensor& gradient, BackwardOptions options = {}, Loc loc = Loc::here()) const;
   /// The gradient collected so far; undefined when there is none. GraphError after step() has used it up.
@@ -170,7 +172,8 @@ class Tensor {
   Tensor sqrt(Loc loc = Loc::here()) const;
   Tensor abs(Loc loc = Loc::here()) const;
   Tensor argmax(int64_t axis, bool keepdim = false, Loc loc = Loc::here()) const;
-  /// Positions, ranges and whole axes, from the first axis on: x.index({0, Slice{1, 5, 2}, All{}}) is Python's x[0, 1:5:2, :].
+  /// Positions, ranges and whole axes, from the first axis on: x.index({0, Slice{1, 5, 2}, All{}}) is Python's x[0,
+  /// 1:5:2, :].
   Tensor index(const std::vector<Index>& indices, Loc loc = Loc::here()) const;
   /// A copy with the indexed part replaced (broadcast from `value`); rebinds this handle, never another.
   Tensor& index_put_(const std::vector<Index>& indices, const Tensor& value, Loc loc = Loc::here());
@@ -214,8 +217,10 @@ Tensor tensor(const std::vector<T>& values, std::optional<Shape> shape = {}, Dev
               Loc loc = Loc::here()) {
   const Shape s = shape.value_or(Shape{int64_t(values.size())});
   if (numel(s) != int64_t(values.size()))
-    throw ShapeError("tensor", "expected " + std::to_string(numel(s)) + " values for shape " + to_string(s) + ", got " +
-                                   std::to_string(values.size()), loc);
+    throw ShapeError("tensor",
+                     "expected " + std::to_string(numel(s)) + " values for shape " + to_string(s) + ", got " +
+                         std::to_string(values.size()),
+                     loc);
   if constexpr (std::is_same_v<T, bool>) {
     std::vector<uint8_t> bytes(values.begin(), values.end());
     return from_host(bytes.data(), s, {DType::Bool, device}, loc);
@@ -229,7 +234,8 @@ Tensor make_cell(Arg initial, bool requires_grad = false);
 /// A 0-d tensor: f32 from a floating number, i64 from an integer, bool from a bool.
 Tensor scalar_tensor(Scalar value, std::optional<Options> options = {}, Loc loc = Loc::here());
 
-// --- random numbers: Philox 4x32-10, the same on every device ---------------------------------------------------------
+// --- random numbers: Philox 4x32-10, the same on every device
+// ---------------------------------------------------------
 
 /// Seeds the calling process's default generator.
 void manual_seed(uint64_t seed);
@@ -279,25 +285,28 @@ class EnableGrad {
 };
 bool grad_enabled();
 
-/// Gradients of the sum over `outputs` (each weighted by its entry of `output_gradients`, ones when empty) with respect to
-/// `inputs`; nothing is added to anybody's grad(). An input that outputs do not depend on gives an undefined tensor when
-/// allow_unused, else a GraphError.
+/// Gradients of the sum over `outputs` (each weighted by its entry of `output_gradients`, ones when empty) with respect
+/// to `inputs`; nothing is added to anybody's grad(). An input that outputs do not depend on gives an undefined tensor
+/// when allow_unused, else a GraphError.
 struct GradOptions {
   bool retain_graph = false;
   bool create_graph = false;
   bool allow_unused = false;
 };
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
-                         const std::vector<Tensor>& output_gradients = {}, GradOptions options = {}, Loc loc = Loc::here());
+                         const std::vector<Tensor>& output_gradients = {}, GradOptions options = {},
+                         Loc loc = Loc::here());
 
-/// A function with a gradient of its own. `forward` maps the inputs to one output, unseen by autograd; `backward` gets the
-/// output's gradient, the inputs and the output, and returns one gradient for each input (undefined: none).
+/// A function with a gradient of its own. `forward` maps the inputs to one output, unseen by autograd; `backward` gets
+/// the output's gradient, the inputs and the output, and returns one gradient for each input (undefined: none).
 using CustomForward = std::function<Tensor(const std::vector<Tensor>& inputs)>;
-using CustomBackward = std::function<std::vector<Tensor>(const Tensor& gradient, const std::vector<Tensor>& inputs, const Tensor& output)>;
-Tensor custom_function(const std::vector<Tensor>& inputs, CustomForward forward, CustomBackward backward, Loc loc = Loc::here());
+using CustomBackward =
+    std::function<std::vector<Tensor>(const Tensor& gradient, const std::vector<Tensor>& inputs, const Tensor& output)>;
+Tensor custom_function(const std::vector<Tensor>& inputs, CustomForward forward, CustomBackward backward,
+                       Loc loc = Loc::here());
 
-/// While it lives, every operation runs at once and is checked: the first one that gives NaN, forward or backward, throws a
-/// ValueError with its name and the line of the program that recorded it.
+/// While it lives, every operation runs at once and is checked: the first one that gives NaN, forward or backward,
+/// throws a ValueError with its name and the line of the program that recorded it.
 class DetectAnomaly {
  public:
   DetectAnomaly();
@@ -320,25 +329,25 @@ std::string pending();
 
 /// Counters of this process, for tests and curiosity. They only grow.
 struct PlanStats {
-  int64_t plans_built = 0;    ///< records that were planned anew
-  int64_t plans_run = 0;      ///< records that ran, new or from the cache
-  int64_t steps_run = 0;      ///< kernels launched by plans
-  int64_t cached = 0;         ///< plans kept now
-  double build_seconds = 0;   ///< spent planning
-  int64_t copies_out = 0;     ///< old values of cells copied away because somebody held them
+  int64_t plans_built = 0;   ///< records that were planned anew
+  int64_t plans_run = 0;     ///< records that ran, new or from the cache
+  int64_t steps_run = 0;     ///< kernels launched by plans
+  int64_t cached = 0;        ///< plans kept now
+  double build_seconds = 0;  ///< spent planning
+  int64_t copies_out = 0;    ///< old values of cells copied away because somebody held them
 };
 PlanStats plan_stats();
 
 /// What the most recent plan of this thread asks for and does.
 struct PlanReport {
   int64_t steps = 0;
-  int64_t arena_bytes = 0;     ///< intermediate values
-  int64_t scratch_bytes = 0;   ///< libraries' scratch memory
-  int64_t output_bytes = 0;    ///< values that somebody holds, without cells
-  int64_t input_bytes = 0;     ///< values that it reads
-  int64_t predicted_bytes = 0; ///< arena + scratch + output: exactly what it takes from the allocator when it runs
-  int64_t bytes_moved = 0;     ///< memory read and written by its kernels
-  double flops = 0;            ///< algorithmic floating-point operations
+  int64_t arena_bytes = 0;      ///< intermediate values
+  int64_t scratch_bytes = 0;    ///< libraries' scratch memory
+  int64_t output_bytes = 0;     ///< values that somebody holds, without cells
+  int64_t input_bytes = 0;      ///< values that it reads
+  int64_t predicted_bytes = 0;  ///< arena + scratch + output: exactly what it takes from the allocator when it runs
+  int64_t bytes_moved = 0;      ///< memory read and written by its kernels
+  double flops = 0;             ///< algorithmic floating-point operations
   std::vector<std::string> step_names;
 };
 PlanReport last_plan();

@@ -96,7 +96,8 @@ struct Batch {
   std::vector<Step> steps;
   // Submissions of other devices that must be done first.
   std::vector<std::pair<class Driver*, Ticket>> after;
-  // Where the batch's inputs come from: if one of these failed, so does the batch, with the same error, and no step runs.
+  // Where the batch's inputs come from: if one of these failed, so does the batch, with the same error, and no step
+  // runs.
   std::vector<Origin> inputs_from;
   int first_step = 0;  // the number of steps[0] in the whole plan
   // Kept alive until the batch is done.
@@ -121,8 +122,8 @@ class Driver {
   // Throws Unsupported, or ShapeError / DTypeError with the request's line.
   virtual std::unique_ptr<Kernel> lower(const StepRequest& request) = 0;
 
-  // Starts a batch after everything submitted before it. Steps run in order; the first error is stored in `completion`, with
-  // the number of its step, and ends the batch. A batch whose completion has an error already does nothing.
+  // Starts a batch after everything submitted before it. Steps run in order; the first error is stored in `completion`,
+  // with the number of its step, and ends the batch. A batch whose completion has an error already does nothing.
   virtual Ticket submit(Batch batch) = 0;
   virtual Ticket submitted() const = 0;
   virtual Ticket completed() const = 0;

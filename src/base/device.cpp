@@ -47,7 +47,8 @@ Device::Device(std::string_view text) {
     auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), index);
     good = error == std::errc() && end == digits.data() + digits.size() && index >= 0 && index < 32768;
   }
-  if (!good) throw DeviceError("device", fmt::format("expected a name such as cpu, cpu:1, cuda:0 or opencl:0, got '{}'", text));
+  if (!good)
+    throw DeviceError("device", fmt::format("expected a name such as cpu, cpu:1, cuda:0 or opencl:0, got '{}'", text));
   kind_ = intern_device_kind(kind);
   index_ = int16_t(index);
 }

@@ -23,7 +23,8 @@ std::string_view name_of(DType dtype) { return kRows[size_t(dtype)].name; }
 DType dtype_from_name(std::string_view name) {
   for (int i = 0; i < kDTypeCount; ++i)
     if (kRows[i].name == name) return DType(i);
-  throw DTypeError("dtype", fmt::format("expected one of bool, u8, i8, i16, i32, i64, f16, bf16, f32, f64; got '{}'", name));
+  throw DTypeError("dtype",
+                   fmt::format("expected one of bool, u8, i8, i16, i32, i64, f16, bf16, f32, f64; got '{}'", name));
 }
 
 DType promote_types(DType a, DType b) {

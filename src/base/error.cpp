@@ -8,7 +8,8 @@ std::string to_string(Loc loc) { return loc ? fmt::format("{}:{}", loc.file, loc
 
 namespace {
 std::string compose(std::string_view operation, std::string_view message, Loc loc) {
-  return loc ? fmt::format("[{}] {} (at {})", operation, message, to_string(loc)) : fmt::format("[{}] {}", operation, message);
+  return loc ? fmt::format("[{}] {} (at {})", operation, message, to_string(loc))
+             : fmt::format("[{}] {}", operation, message);
 }
 }  // namespace
 

@@ -32,9 +32,7 @@ struct Descriptor {
   }
 };
 
-fs::path folder_of(const fs::path& path) {
-  return path.has_parent_path() ? path.parent_path() : fs::path(".");
-}
+fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
 
 }  // namespace
 
@@ -57,8 +55,7 @@ MappedFile::~MappedFile() {
   if (data_) ::munmap(const_cast<std::byte*>(data_), size_);
 }
 
-AtomicFile::AtomicFile(const fs::path& path, std::string_view operation)
-    : path_(path), operation_(operation) {
+AtomicFile::AtomicFile(const fs::path& path, std::string_view operation) : path_(path), operation_(operation) {
   // Renaming over a device or a pipe would replace it.
   std::error_code ignored;
   const fs::file_status status = fs::status(path, ignored);

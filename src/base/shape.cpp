@@ -23,7 +23,8 @@ Dims Dims::filled(int rank, int64_t value) {
 void Dims::push_back(int64_t value) { insert(rank_, value); }
 
 void Dims::insert(int at, int64_t value) {
-  if (rank_ == kMaxRank) throw ShapeError("shape", fmt::format("expected at most {} dimensions, got {}", kMaxRank, rank_ + 1));
+  if (rank_ == kMaxRank)
+    throw ShapeError("shape", fmt::format("expected at most {} dimensions, got {}", kMaxRank, rank_ + 1));
   std::copy_backward(begin() + at, end(), end() + 1);
   values_[size_t(at)] = value;
   ++rank_;
@@ -43,8 +44,10 @@ int64_t numel(const Shape& shape) {
   bool zero = false, overflow = false;
   for (int64_t d : shape) {
     if (d < 0) throw ShapeError("shape", fmt::format("expected extents of at least 0, got {}", to_string(shape)));
-    if (d == 0) zero = true;
-    else if (__builtin_mul_overflow(n, d, &n)) overflow = true;
+    if (d == 0)
+      zero = true;
+    else if (__builtin_mul_overflow(n, d, &n))
+      overflow = true;
   }
   if (zero) return 0;
   if (overflow) throw ShapeError("shape", fmt::format("{} has more elements than 63 bits can count", to_string(shape)));
@@ -64,10 +67,11 @@ Shape broadcast_shapes(const Shape& a, const Shape& b, std::string_view operatio
     const int ia = i - (rank - a.rank()), ib = i - (rank - b.rank());
     const int64_t da = ia < 0 ? 1 : a[ia], db = ib < 0 ? 1 : b[ib];
     if (da != db && da != 1 && db != 1)
-      throw ShapeError(operation,
-                       fmt::format("expected shapes that broadcast (equal extents or 1, counted from the last axis), got {} and {}",
-                                   to_string(a), to_string(b)),
-                       loc);
+      throw ShapeError(
+          operation,
+          fmt::format("expected shapes that broadcast (equal extents or 1, counted from the last axis), got {} and {}",
+                      to_string(a), to_string(b)),
+          loc);
     out[i] = da == 1 ? db : da;
   }
   return out;

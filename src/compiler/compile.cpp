@@ -15,13 +15,13 @@ struct Pass {
   Module (*run)(const Module&);
 };
 const Pass kPasses[] = {{"simplify", simplify},
-                            {"compose", [](const Module& m) { return compose(m); }},
-                            {"numbers", materialize_numbers},
-                            {"common", simplify},
-                            {"patterns", library_patterns},
-                            {"contiguous", make_contiguous},
-                            {"fuse", [](const Module& m) { return fuse(m); }},
-                            {"cells", place_cells}};
+                        {"compose", [](const Module& m) { return compose(m); }},
+                        {"numbers", materialize_numbers},
+                        {"common", simplify},
+                        {"patterns", library_patterns},
+                        {"contiguous", make_contiguous},
+                        {"fuse", [](const Module& m) { return fuse(m); }},
+                        {"cells", place_cells}};
 
 std::string_view environment(const char* name) {
   const char* text = std::getenv(name);
@@ -73,12 +73,18 @@ std::string print(const runtime::Slot& slot) {
   using Where = runtime::Slot::Where;
   const std::string moving = slot.terms.empty() ? "" : "+moving";
   switch (slot.where) {
-    case Where::Arena: return fmt::format("arena+{}{}", slot.offset, moving);
-    case Where::Input: return fmt::format("input{}{}{}", slot.number, slot.offset ? fmt::format("+{}", slot.offset) : "", moving);
-    case Where::Output: return fmt::format("output{}", slot.number);
-    case Where::Cell: return fmt::format("cell{}", slot.number);
-    case Where::Scalar: return fmt::format("number{}", slot.number);
-    case Where::Literal: break;
+    case Where::Arena:
+      return fmt::format("arena+{}{}", slot.offset, moving);
+    case Where::Input:
+      return fmt::format("input{}{}{}", slot.number, slot.offset ? fmt::format("+{}", slot.offset) : "", moving);
+    case Where::Output:
+      return fmt::format("output{}", slot.number);
+    case Where::Cell:
+      return fmt::format("cell{}", slot.number);
+    case Where::Scalar:
+      return fmt::format("number{}", slot.number);
+    case Where::Literal:
+      break;
   }
   return "literal";
 }
@@ -97,13 +103,14 @@ std::string print(const runtime::Plan& plan) {
   for (const runtime::Segment& segment : plan.segments)
     for (int i = segment.first; i < segment.last; ++i) {
       const runtime::PlanStep& step = plan.steps[size_t(i)];
-      s += fmt::format("{:4} {} {} ({}) -> ({})  [{}] {:.3g} MB, {:.3g} MFLOP{}\n", i, to_string(plan.devices[size_t(segment.device)]),
-                       step.label, join(step.inputs), join(step.outputs), step.kernel->describe(), double(step.bytes_moved) * 1e-6,
-                       step.flops * 1e-6, step.loc ? "  // " + to_string(step.loc) : "");
+      s += fmt::format("{:4} {} {} ({}) -> ({})  [{}] {:.3g} MB, {:.3g} MFLOP{}\n", i,
+                       to_string(plan.devices[size_t(segment.device)]), step.label, join(step.inputs),
+                       join(step.outputs), step.kernel->describe(), double(step.bytes_moved) * 1e-6, step.flops * 1e-6,
+                       step.loc ? "  // " + to_string(step.loc) : "");
     }
   for (size_t d = 0; d < plan.devices.size(); ++d)
-    s += fmt::format("{}: arena {} bytes, scratch {} bytes; outputs {} bytes\n", to_string(plan.devices[d]), plan.arena_bytes[d],
-                     plan.scratch_bytes[d], plan.output_bytes());
+    s += fmt::format("{}: arena {} bytes, scratch {} bytes; outputs {} bytes\n", to_string(plan.devices[d]),
+                     plan.arena_bytes[d], plan.scratch_bytes[d], plan.output_bytes());
   return s;
 }
 

@@ -6,8 +6,8 @@
 
 namespace stoker::compiler {
 
-// Runs every pass, with the verifier after each in debug builds and under STOKER_VERIFY=1; STOKER_DUMP=<pass> prints the module
-// after that pass to stderr, STOKER_DUMP=all after every pass, STOKER_DUMP=plan the finished steps.
+// Runs every pass, with the verifier after each in debug builds and under STOKER_VERIFY=1; STOKER_DUMP=<pass> prints
+// the module after that pass to stderr, STOKER_DUMP=all after every pass, STOKER_DUMP=plan the finished steps.
 std::shared_ptr<runtime::Plan> compile(const graph::Module& module);
 
 // The names of the passes, in order.

@@ -11,7 +11,8 @@ constexpr int64_t kAlignment = 64;  // bytes; what vector loads and libraries li
 int64_t assign_offsets(std::vector<Lifetime>& lifetimes) {
   std::vector<size_t> order(lifetimes.size());
   std::iota(order.begin(), order.end(), size_t(0));
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return lifetimes[a].bytes > lifetimes[b].bytes; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return lifetimes[a].bytes > lifetimes[b].bytes; });
   std::vector<size_t> placed;  // by offset
   int64_t arena = 0;
   for (size_t i : order) {

@@ -18,12 +18,12 @@ Module simplify(const Module& module);
 // Gives numbers of the host a tensor where an operation needs memory to look at.
 Module materialize_numbers(const Module& module);
 
-// Replaces operations that their device has no kernel for by their composed form. Unsupported, with the line, when there is none.
-// `always`: also where there is a kernel.
+// Replaces operations that their device has no kernel for by their composed form. Unsupported, with the line, when
+// there is none. `always`: also where there is a kernel.
 Module compose(const Module& module, bool always = false);
 
-// Bias, residual and activation into the matrix product or convolution before them; a convolution's bias gradient into its
-// weight gradient; transposed products as products of transposes.
+// Bias, residual and activation into the matrix product or convolution before them; a convolution's bias gradient into
+// its weight gradient; transposed products as products of transposes.
 Module library_patterns(const Module& module);
 
 // Copies strided views where an operation reads dense memory only, and views that somebody holds.
@@ -33,11 +33,12 @@ Module make_contiguous(const Module& module);
 inline constexpr size_t kMaxFusedOperations = 96;
 Module fuse(const Module& module, size_t max_members = kMaxFusedOperations);
 
-// Decides where each cell's value is stored: over the old one by the step that computes it where no later step reads the old value,
-// else by a copy at the end.
+// Decides where each cell's value is stored: over the old one by the step that computes it where no later step reads
+// the old value, else by a copy at the end.
 Module place_cells(const Module& module);
 
-// --- what views look at -----------------------------------------------------------------------------------------------
+// --- what views look at
+// -----------------------------------------------------------------------------------------------
 
 // A value as memory: a look at a base value that is computed or comes from outside.
 struct Look {

@@ -75,10 +75,12 @@ class Planner {
   }
   void wait_for(runtime::Segment& segment, int other) const {
     if (other < 0 || plan_->segments[size_t(other)].device == segment.device) return;
-    if (std::find(segment.after.begin(), segment.after.end(), other) == segment.after.end()) segment.after.push_back(other);
+    if (std::find(segment.after.begin(), segment.after.end(), other) == segment.after.end())
+      segment.after.push_back(other);
   }
 
-  // --- where values lie -----------------------------------------------------------------------------------------------
+  // --- where values lie
+  // -----------------------------------------------------------------------------------------------
 
   void bind_cells() {
     for (size_t c = 0; c < module_.cells.size(); ++c) {
@@ -92,10 +94,14 @@ class Planner {
     for (size_t k = 0; k < module_.outputs.size(); ++k) {
       const ValueId v = module_.outputs[k];
       const ModuleNode& node = module_.node(v);
-      Plan::Output output{module_.type(v), -1, -1, segment_of_[size_t(v.node)], step_of_[size_t(v.node)], node.op->name, node.loc};
-      if (node.is("data")) output.same_as_input = node.number;
-      else if (auto it = slots_.find(v); it != slots_.end()) output.same_as_output = it->second.number;
-      else slots_[v] = {Slot::Where::Output, int(k), 0, 0, {}};
+      Plan::Output output{module_.type(v), -1,      -1, segment_of_[size_t(v.node)], step_of_[size_t(v.node)],
+                          node.op->name,   node.loc};
+      if (node.is("data"))
+        output.same_as_input = node.number;
+      else if (auto it = slots_.find(v); it != slots_.end())
+        output.same_as_output = it->second.number;
+      else
+        slots_[v] = {Slot::Where::Output, int(k), 0, 0, {}};
       plan_->outputs.push_back(output);
     }
   }
@@ -136,7 +142,8 @@ class Planner {
       slots_[v] = {Slot::Where::Arena, where.first, lifetimes[size_t(where.first)][size_t(where.second)].offset, 0, {}};
   }
 
-  // An input of v's own step whose memory nobody reads afterwards and that v may be stored over; each is given away once.
+  // An input of v's own step whose memory nobody reads afterwards and that v may be stored over; each is given away
+  // once.
   std::optional<ValueId> dying_input(ValueId v) {
     const ModuleNode& node = module_.node(v);
     const auto* fused = node.attrs.get_if<graph::FusedAttrs>();
@@ -144,7 +151,8 @@ class Planner {
     for (size_t k = 0; k < node.inputs.size(); ++k) {
       if (is_number(module_.node(node.inputs[k]))) continue;
       const Look& l = look(node.inputs[k]);
-      const bool allowed = fused ? graph::may_overlap(*fused, int(k), v.output) : int(k) == node.op->inplace_input && v.output == 0;
+      const bool allowed =
+          fused ? graph::may_overlap(*fused, int(k), v.output) : int(k) == node.op->inplace_input && v.output == 0;
       if (!allowed || !l.whole(module_) || module_.type(l.base).bytes() != module_.type(v).bytes()) continue;
       if (slots_.count(l.base) || last_use_[l.base] != step_of_[size_t(v.node)] || read_twice(node, l.base)) continue;
       if (given_.insert(l.base).second) return l.base;
@@ -155,7 +163,8 @@ class Planner {
     return std::count_if(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return look(v).base == base; }) > 1;
   }
 
-  // --- kernels --------------------------------------------------------------------------------------------------------
+  // --- kernels
+  // --------------------------------------------------------------------------------------------------------
 
   Slot slot_of(ValueId v) {
     const ModuleNode& node = module_.node(v);
@@ -166,7 +175,8 @@ class Planner {
       return {Slot::Where::Literal, 0, 0, floating ? std::bit_cast<uint64_t>(value) : uint64_t(int64_t(value)), {}};
     }
     const Look& l = look(v);
-    Slot slot = module_.node(l.base).is("data") ? Slot{Slot::Where::Input, module_.node(l.base).number, 0, 0, {}} : slots_.at(l.base);
+    Slot slot = module_.node(l.base).is("data") ? Slot{Slot::Where::Input, module_.node(l.base).number, 0, 0, {}}
+                                                : slots_.at(l.base);
     const int64_t size = int64_t(size_of(l.desc.dtype));
     slot.offset += l.desc.offset * size;
     for (const Look::Term& t : l.terms) slot.terms.push_back({module_.node(t.start).number, t.stride * size});
@@ -194,7 +204,7 @@ class Planner {
       step.bytes_moved += t.bytes();
     }
     step.kernel = is_transfer(node) ? runtime::make_transfer(device_of(look(node.inputs[0]).base.node), node.types[0])
-                                      : runtime::driver(node.types[0].device).lower(request);
+                                    : runtime::driver(node.types[0].device).lower(request);
     const auto* fused = node.attrs.get_if<graph::FusedAttrs>();
     step.label = fused ? "fused(" + fused->label + ")" : node.op->name;
     int64_t& scratch = plan_->scratch_bytes[size_t(device_index(node.types[0].device))];

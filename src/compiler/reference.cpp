@@ -9,8 +9,8 @@ namespace {
 
 DType widened(DType dtype) { return is_floating(dtype) ? DType::F64 : dtype; }
 
-// The module with every floating value in double precision. Inputs and random numbers keep their dtype and are converted, because
-// a double draws other numbers.
+// The module with every floating value in double precision. Inputs and random numbers keep their dtype and are
+// converted, because a double draws other numbers.
 class Widening {
  public:
   explicit Widening(const Module& module) : module_(module), rewrite_(module) {}
@@ -29,7 +29,8 @@ class Widening {
     } else if (is_number(node)) {
       ModuleNode number = node;
       number.types[0].dtype = widened(number.types[0].dtype);
-      if (node.is("constant")) number.attrs = graph::ConstantAttrs{node.attrs.get<graph::ConstantAttrs>().value, number.types[0].dtype};
+      if (node.is("constant"))
+        number.attrs = graph::ConstantAttrs{node.attrs.get<graph::ConstantAttrs>().value, number.types[0].dtype};
       rewrite_.replace(i, {{rewrite_.out().append(std::move(number)), 0}});
     } else {
       const ValueId first = rewrite_.out().add(*node.op, rewrite_.map(node.inputs), widened_attrs(node), node.loc);
@@ -47,7 +48,8 @@ class Widening {
   }
 
   static graph::Attrs widened_attrs(const ModuleNode& node) {
-    if (const auto* make = node.attrs.get_if<graph::MakeAttrs>()) return graph::MakeAttrs{widened(make->dtype), make->shape, make->device};
+    if (const auto* make = node.attrs.get_if<graph::MakeAttrs>())
+      return graph::MakeAttrs{widened(make->dtype), make->shape, make->device};
     if (const auto* cast = node.attrs.get_if<graph::CastAttrs>()) return graph::CastAttrs{widened(cast->dtype)};
     return node.attrs;
   }

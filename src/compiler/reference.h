@@ -1,4 +1,5 @@
-// The second opinion of STOKER_CHECK=1: the same step in double precision, operation by operation, composed and unfused.
+// The second opinion of STOKER_CHECK=1: the same step in double precision, operation by operation, composed and
+// unfused.
 #pragma once
 
 #include "graph/module.h"

@@ -29,8 +29,10 @@ void add_starts(const Module& module, const ModuleNode& view, const graph::Tenso
   for (size_t i = 1; i < view.inputs.size(); ++i) {
     const int64_t stride = source.strides[int(i) - 1];
     const ModuleNode& start = module.node(view.inputs[i]);
-    if (start.is("constant")) look.desc.offset += int64_t(start.attrs.get<graph::ConstantAttrs>().value) * stride;
-    else if (stride != 0) look.terms.push_back({view.inputs[i], stride});
+    if (start.is("constant"))
+      look.desc.offset += int64_t(start.attrs.get<graph::ConstantAttrs>().value) * stride;
+    else if (stride != 0)
+      look.terms.push_back({view.inputs[i], stride});
   }
 }
 

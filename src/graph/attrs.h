@@ -53,10 +53,8 @@ class KeyWriter {
   }
   // An attribute that is itself a structure writes its own words.
   template <class T>
-    requires requires(const T& t, KeyWriter& k) { t.write_key(k); }
-  void add(const T& v) {
-    v.write_key(*this);
-  }
+  requires requires(const T& t, KeyWriter& k) { t.write_key(k); }
+  void add(const T& v) { v.write_key(*this); }
 
   const std::vector<uint64_t>& words() const { return words_; }
   std::vector<uint64_t> take() { return std::move(words_); }
@@ -85,10 +83,8 @@ inline std::string print_field(Device v) { return to_string(v); }
 inline std::string print_field(const Dims& v) { return to_string(v); }
 inline std::string print_field(const std::string& v) { return v; }
 template <class T>
-  requires requires(const T& t) { t.print(); }
-std::string print_field(const T& v) {
-  return v.print();
-}
+requires requires(const T& t) { t.print(); }
+std::string print_field(const T& v) { return v.print(); }
 template <class T>
 std::string print_field(const std::vector<T>& v) {
   std::string s = "[";
@@ -101,7 +97,7 @@ class Attrs {
  public:
   Attrs() = default;
   template <class T>
-    requires requires(const T& t) { t.fields(); }
+  requires requires(const T& t) { t.fields(); }
   Attrs(T value) : box_(new Box<T>(std::move(value))) {}
 
   template <class T>
@@ -142,7 +138,9 @@ class Attrs {
     }
     std::string print() const override {
       std::string s;
-      auto one = [&](const auto& f) { s += (s.empty() ? "" : ", ") + std::string(f.name) + "=" + print_field(f.value); };
+      auto one = [&](const auto& f) {
+        s += (s.empty() ? "" : ", ") + std::string(f.name) + "=" + print_field(f.value);
+      };
       std::apply([&](const auto&... f) { (one(f), ...); }, value.fields());
       return s;
     }

@@ -10,10 +10,10 @@ namespace stoker::graph {
 namespace {
 
 // The row of a name, looked up once for each place that uses it.
-#define STOKER_ROW(name)                \
-  ([]() -> const Op& {                  \
-    static const Op& row = op(name);    \
-    return row;                         \
+#define STOKER_ROW(name)             \
+  ([]() -> const Op& {               \
+    static const Op& row = op(name); \
+    return row;                      \
   }())
 
 void unify(Value& a, Value& b) {
@@ -47,7 +47,7 @@ std::pair<Value, Value> both(const Ref<Node>& node) { return {Value(node, 0), Va
 
 }  // namespace
 
-// --- numbers and filled values ----------------------------------------------------------------------------------------
+// --- numbers and filled values --------------------------------------------------------------------------------------
 
 Value number_like(double value, const Value& x) { return number(value, x.dtype(), x.device()); }
 Value full(Value number, const TensorType& type) {
@@ -58,7 +58,8 @@ Value zeros(const TensorType& type) { return full(0, type); }
 Value zeros_like(const Value& x) { return zeros(x.type()); }
 Value ones(const TensorType& type) { return full(1, type); }
 Value iota(Value start, Value step, const TensorType& type) {
-  return record1(STOKER_ROW("iota"), {std::move(start), std::move(step)}, MakeAttrs{type.dtype, type.shape, type.device});
+  return record1(STOKER_ROW("iota"), {std::move(start), std::move(step)},
+                 MakeAttrs{type.dtype, type.shape, type.device});
 }
 Value positions(int64_t extent, int axis, int rank, Device device) {
   const Value zero = number(0, DType::I64, device), one = number(1, DType::I64, device);
@@ -71,9 +72,11 @@ Value random(Distribution distribution, Value key, Value counter, const TensorTy
                  RandomAttrs{int(distribution), type.dtype, type.shape, type.device});
 }
 
-// --- element by element -----------------------------------------------------------------------------------------------
+// --- element by element ---------------------------------------------------------------------------------------------
 
-Value cast(const Value& x, DType dtype) { return x.dtype() == dtype ? x : record1(STOKER_ROW("cast"), {x}, CastAttrs{dtype}); }
+Value cast(const Value& x, DType dtype) {
+  return x.dtype() == dtype ? x : record1(STOKER_ROW("cast"), {x}, CastAttrs{dtype});
+}
 Value widen(const Value& x) { return is_half(x.dtype()) ? cast(x, DType::F32) : x; }
 
 // bool adds and multiplies as logic.
@@ -117,7 +120,9 @@ Value div_trunc(const Value& a, const Value& b) {
 Value softplus(const Value& x, const Value& beta, const Value& threshold) {
   return record1(STOKER_ROW("softplus"), {x, beta, threshold});
 }
-Value hardtanh(const Value& x, const Value& low, const Value& high) { return record1(STOKER_ROW("hardtanh"), {x, low, high}); }
+Value hardtanh(const Value& x, const Value& low, const Value& high) {
+  return record1(STOKER_ROW("hardtanh"), {x, low, high});
+}
 Value where(const Value& condition, const Value& a, const Value& b) {
   Value x = a, y = b;
   unify(x, y);
@@ -174,7 +179,7 @@ Value root(const Value& x) {
   return where(zero, 0, sqrt(where(zero, 1, x)));
 }
 
-// --- reductions -------------------------------------------------------------------------------------------------------
+// --- reductions -----------------------------------------------------------------------------------------------------
 
 Dims all_axes(const Value& x) {
   Dims axes;
@@ -240,7 +245,7 @@ std::pair<Value, Value> topk(const Value& x, TopkAttrs attrs) { return both(reco
 Value softmax(const Value& x, int axis) { return record1(STOKER_ROW("softmax"), {x}, AxisAttrs{axis}); }
 Value log_softmax(const Value& x, int axis) { return record1(STOKER_ROW("log_softmax"), {x}, AxisAttrs{axis}); }
 
-// --- shape ------------------------------------------------------------------------------------------------------------
+// --- shape ----------------------------------------------------------------------------------------------------------
 
 Value reshape(const Value& x, const Shape& shape) {
   return x.shape() == shape ? x : record1(STOKER_ROW("reshape"), {x}, ShapeAttrs{shape});
@@ -280,7 +285,8 @@ Value narrow(const Value& x, int axis, int64_t start, int64_t length) {
   return slice(x, starts, extents, Dims::filled(x.rank(), 1));
 }
 Value update_slice(const Value& x, const Value& v, const std::vector<Value>& starts, const Dims& steps) {
-  return record1(STOKER_ROW("update_slice"), with_starts({x, cast(v, x.dtype())}, starts), SliceAttrs{v.shape(), steps});
+  return record1(STOKER_ROW("update_slice"), with_starts({x, cast(v, x.dtype())}, starts),
+                 SliceAttrs{v.shape(), steps});
 }
 Value update_slice(const Value& x, const Value& v, const Dims& starts, const Dims& steps) {
   return update_slice(x, v, start_numbers(starts, x.device()), steps);
@@ -292,9 +298,11 @@ Value pad(const Value& x, const Dims& low, const Dims& high, const Value& value)
   return record1(STOKER_ROW("pad"), {x, value}, PadAttrs{low, high});
 }
 
-// --- indexing ---------------------------------------------------------------------------------------------------------
+// --- indexing -------------------------------------------------------------------------------------------------------
 
-Value gather(const Value& x, int axis, const Value& index) { return record1(STOKER_ROW("gather"), {x, index}, IndexAttrs{axis}); }
+Value gather(const Value& x, int axis, const Value& index) {
+  return record1(STOKER_ROW("gather"), {x, index}, IndexAttrs{axis});
+}
 Value scatter(const Value& x, int axis, const Value& index, const Value& source) {
   return record1(STOKER_ROW("scatter"), {x, index, cast(source, x.dtype())}, IndexAttrs{axis});
 }
@@ -307,13 +315,13 @@ Value take(const Value& x, int axis, const Value& index, bool from_end) {
 Value index_add(const Value& x, int axis, const Value& index, const Value& source, bool from_end) {
   return record1(STOKER_ROW("index_add"), {x, index, cast(source, x.dtype())}, IndexAttrs{axis, from_end});
 }
-Value pick(const Value& x, int axis, const Value& index) { return record1(STOKER_ROW("pick"), {x, index}, IndexAttrs{axis, false}); }
-
-// --- products, convolution, pooling, norms ----------------------------------------------------------------------------
-
-Value matmul(const Value& a, const Value& b) {
-  return record1(STOKER_ROW("matmul"), {a, b}, MatmulAttrs{});
+Value pick(const Value& x, int axis, const Value& index) {
+  return record1(STOKER_ROW("pick"), {x, index}, IndexAttrs{axis, false});
 }
+
+// --- products, convolution, pooling, norms --------------------------------------------------------------------------
+
+Value matmul(const Value& a, const Value& b) { return record1(STOKER_ROW("matmul"), {a, b}, MatmulAttrs{}); }
 Value conv2d(const Value& x, const Value& weight, ConvAttrs attrs) {
   attrs.target = {};
   return record1(STOKER_ROW("conv2d"), {x, weight}, attrs);

@@ -11,7 +11,7 @@
 
 namespace stoker::graph {
 
-// --- numbers and filled values ----------------------------------------------------------------------------------------
+// --- numbers and filled values --------------------------------------------------------------------------------------
 
 // A host number in x's dtype and on its device.
 Value number_like(double value, const Value& x);
@@ -27,15 +27,15 @@ Value iota(Value start, Value step, const TensorType& type);
 Value positions(int64_t extent, int axis, int rank, Device device);
 Value random(Distribution distribution, Value key, Value counter, const TensorType& type);
 
-// --- element by element -----------------------------------------------------------------------------------------------
+// --- element by element ---------------------------------------------------------------------------------------------
 // Operands broadcast; different dtypes are promoted. A C++ number takes the other operand's dtype.
 
 Value cast(const Value& x, DType dtype);
 // A half as f32, anything else as it is: for what must be accumulated in f32.
 Value widen(const Value& x);
 
-#define STOKER_BINARY(name)                    \
-  Value name(const Value& a, const Value& b);  \
+#define STOKER_BINARY(name)                                                          \
+  Value name(const Value& a, const Value& b);                                        \
   inline Value name(const Value& a, double b) { return name(a, number_like(b, a)); } \
   inline Value name(double a, const Value& b) { return name(number_like(a, b), b); }
 STOKER_BINARY(add)
@@ -130,7 +130,7 @@ inline Value operator*(double a, const Value& b) { return mul(a, b); }
 inline Value operator/(double a, const Value& b) { return div(a, b); }
 inline Value operator-(const Value& x) { return neg(x); }
 
-// --- reductions: axes are sorted and not negative; none means no reduction ---------------------------------------------
+// --- reductions: axes are sorted and not negative; none means no reduction ------------------------------------------
 
 Dims all_axes(const Value& x);
 Value sum(const Value& x, const Dims& axes, bool keepdim = false);
@@ -154,7 +154,7 @@ std::pair<Value, Value> topk(const Value& x, TopkAttrs attrs);
 Value softmax(const Value& x, int axis);
 Value log_softmax(const Value& x, int axis);
 
-// --- shape ------------------------------------------------------------------------------------------------------------
+// --- shape ----------------------------------------------------------------------------------------------------------
 
 Value reshape(const Value& x, const Shape& shape);
 Value broadcast_to(const Value& x, const Shape& shape);
@@ -171,7 +171,7 @@ Value update_slice(const Value& x, const Value& v, const Dims& starts, const Dim
 Value concat(const std::vector<Value>& parts, int axis);
 Value pad(const Value& x, const Dims& low, const Dims& high, const Value& value);
 
-// --- indexing ---------------------------------------------------------------------------------------------------------
+// --- indexing -------------------------------------------------------------------------------------------------------
 
 Value gather(const Value& x, int axis, const Value& index);
 Value scatter(const Value& x, int axis, const Value& index, const Value& source);
@@ -181,7 +181,7 @@ Value index_add(const Value& x, int axis, const Value& index, const Value& sourc
 // One element per line along `axis`: index has extent 1 there. Indices below 0 are errors.
 Value pick(const Value& x, int axis, const Value& index);
 
-// --- products, convolution, pooling, norms ----------------------------------------------------------------------------
+// --- products, convolution, pooling, norms --------------------------------------------------------------------------
 
 Value matmul(const Value& a, const Value& b);
 Value conv2d(const Value& x, const Value& weight, ConvAttrs attrs);
@@ -197,7 +197,7 @@ struct Normalized {
 Normalized batch_norm(const Value& x, const Value& weight, const Value& bias, double eps);
 Normalized layer_norm(const Value& x, const Value& weight, const Value& bias, double eps);
 
-// --- others -----------------------------------------------------------------------------------------------------------
+// --- others ---------------------------------------------------------------------------------------------------------
 
 Value transfer(const Value& x, Device device);
 // The same value; `detach` lets no gradient through.

@@ -12,24 +12,28 @@ struct PrimRow {
 };
 // In the order of Prim.
 constexpr PrimRow kPrims[] = {
-    {"arg", 0},   {"const", 0},  {"add", 2},   {"sub", 2},   {"mul", 2},   {"div", 2},   {"neg", 1},   {"abs", 1},
-    {"min", 2},   {"max", 2},    {"fma", 3},   {"sqrt", 1},  {"floor", 1}, {"ceil", 1},  {"round", 1}, {"trunc", 1},
-    {"rem", 2},   {"lt", 2},     {"le", 2},    {"eq", 2},    {"ne", 2},    {"and", 2},   {"or", 2},    {"xor", 2},
-    {"not", 1},   {"shl", 2},    {"shr", 2},   {"shrl", 2},  {"select", 3}, {"cast", 1}, {"bits", 1},  {"narrow", 1},
-    {"exp", 1},   {"log", 1},    {"sin", 1},   {"cos", 1},   {"tanh", 1},  {"erf", 1},   {"log1p", 1}, {"expm1", 1},
-    {"pow", 2},   {"atan", 1},   {"asin", 1},  {"acos", 1},  {"sinh", 1},  {"cosh", 1},  {"tan", 1},   {"lgamma", 1}};
+    {"arg", 0}, {"const", 0}, {"add", 2},  {"sub", 2},  {"mul", 2},    {"div", 2},  {"neg", 1},   {"abs", 1},
+    {"min", 2}, {"max", 2},   {"fma", 3},  {"sqrt", 1}, {"floor", 1},  {"ceil", 1}, {"round", 1}, {"trunc", 1},
+    {"rem", 2}, {"lt", 2},    {"le", 2},   {"eq", 2},   {"ne", 2},     {"and", 2},  {"or", 2},    {"xor", 2},
+    {"not", 1}, {"shl", 2},   {"shr", 2},  {"shrl", 2}, {"select", 3}, {"cast", 1}, {"bits", 1},  {"narrow", 1},
+    {"exp", 1}, {"log", 1},   {"sin", 1},  {"cos", 1},  {"tanh", 1},   {"erf", 1},  {"log1p", 1}, {"expm1", 1},
+    {"pow", 2}, {"atan", 1},  {"asin", 1}, {"acos", 1}, {"sinh", 1},   {"cosh", 1}, {"tan", 1},   {"lgamma", 1}};
 static_assert(std::size(kPrims) == size_t(Prim::Lgamma) + 1);
 
 }  // namespace
 
 Lane lane_of(DType dtype) {
   switch (dtype) {
-    case DType::F64: return Lane::F64;
-    case DType::I64: return Lane::I64;
+    case DType::F64:
+      return Lane::F64;
+    case DType::I64:
+      return Lane::I64;
     case DType::F16:
     case DType::BF16:
-    case DType::F32: return Lane::F32;
-    default: return Lane::I32;
+    case DType::F32:
+      return Lane::F32;
+    default:
+      return Lane::I32;
   }
 }
 

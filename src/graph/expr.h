@@ -19,30 +19,62 @@ Lane lane_of(DType dtype);
 std::string_view name_of(Lane lane);
 
 enum class Prim : uint8_t {
-  Arg,      // the imm-th input
-  Const,    // a literal: `imm` as the bits of a double (float lanes) or an integer
-  Add, Sub, Mul, Div, Neg, Abs,
-  Min, Max,           // NaN if either is NaN
-  Fma,                // a * b + c rounded once; float lanes; only inside the polynomials of one operation
-  Sqrt, Floor, Ceil, Round, Trunc,  // Round: half to even
-  Rem,                // integers: the sign of the divisor (Python's %); floats: fmod by truncation (C's)
-  Lt, Le, Eq, Ne,     // result in I32, 0 or 1; ordered (NaN gives 0, but Ne gives 1)
-  And, Or, Xor, Not,  // bits of integer lanes; Not: logical (0 -> 1, else 0)
-  Shl, Shr,           // integer lanes; Shr keeps the sign
-  ShrLogical,         // integer lanes, zeros come in
-  Select,             // a != 0 ? b : c; a in I32
-  Cast,               // between lanes, C++ conversion; float to integer truncates and saturates, NaN gives 0
-  Bits,               // the same bits in the other lane of equal width (F32 <-> I32, F64 <-> I64)
-  Narrow,             // wraps an I32 or I64 to the dtype in imm; rounds an F32 to the half type in imm
+  Arg,    // the imm-th input
+  Const,  // a literal: `imm` as the bits of a double (float lanes) or an integer
+  Add,
+  Sub,
+  Mul,
+  Div,
+  Neg,
+  Abs,
+  Min,
+  Max,  // NaN if either is NaN
+  Fma,  // a * b + c rounded once; float lanes; only inside the polynomials of one operation
+  Sqrt,
+  Floor,
+  Ceil,
+  Round,
+  Trunc,  // Round: half to even
+  Rem,    // integers: the sign of the divisor (Python's %); floats: fmod by truncation (C's)
+  Lt,
+  Le,
+  Eq,
+  Ne,  // result in I32, 0 or 1; ordered (NaN gives 0, but Ne gives 1)
+  And,
+  Or,
+  Xor,
+  Not,  // bits of integer lanes; Not: logical (0 -> 1, else 0)
+  Shl,
+  Shr,         // integer lanes; Shr keeps the sign
+  ShrLogical,  // integer lanes, zeros come in
+  Select,      // a != 0 ? b : c; a in I32
+  Cast,        // between lanes, C++ conversion; float to integer truncates and saturates, NaN gives 0
+  Bits,        // the same bits in the other lane of equal width (F32 <-> I32, F64 <-> I64)
+  Narrow,      // wraps an I32 or I64 to the dtype in imm; rounds an F32 to the half type in imm
   // Functions that float lanes of 32 bits expand into the above, and 64-bit lanes take from the C library:
-  Exp, Log, Sin, Cos, Tanh, Erf, Log1p, Expm1, Pow, Atan, Asin, Acos, Sinh, Cosh, Tan, Lgamma,
+  Exp,
+  Log,
+  Sin,
+  Cos,
+  Tanh,
+  Erf,
+  Log1p,
+  Expm1,
+  Pow,
+  Atan,
+  Asin,
+  Acos,
+  Sinh,
+  Cosh,
+  Tan,
+  Lgamma,
 };
 std::string_view name_of(Prim prim);
 int arity_of(Prim prim);
 
 struct ExprInst {
   Prim prim;
-  Lane lane;           // of the result (comparisons: of the operands; the result is I32)
+  Lane lane;  // of the result (comparisons: of the operands; the result is I32)
   int a = -1, b = -1, c = -1;
   uint64_t imm = 0;
   bool operator==(const ExprInst&) const = default;

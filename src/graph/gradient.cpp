@@ -14,7 +14,8 @@ namespace {
 // Where a view comes from.
 const Node& base_of(const Value& value) {
   const Node* node = value.node.get();
-  while (node->op().kind == OpClass::View && !node->cell && !node->inputs().empty()) node = node->inputs()[0].node.get();
+  while (node->op().kind == OpClass::View && !node->cell && !node->inputs().empty())
+    node = node->inputs()[0].node.get();
   return *node;
 }
 
@@ -24,21 +25,23 @@ void check_versions(const Node& node) {
     if (!gradient_reads(node, int(i))) continue;
     const Node& base = base_of(node.inputs()[i]);
     if (base.cell && base.cell->version() != base.cell_version)
-      throw GraphError("backward",
-                       fmt::format("expected {} as the forward pass saw it for the gradient of {}, but it was updated since; call "
-                                   "backward() before the update, or run the forward pass again",
-                                   base.cell->name.empty() ? "a cell" : "'" + base.cell->name + "'", node.op().name),
-                       node.loc());
+      throw GraphError(
+          "backward",
+          fmt::format("expected {} as the forward pass saw it for the gradient of {}, but it was updated since; call "
+                      "backward() before the update, or run the forward pass again",
+                      base.cell->name.empty() ? "a cell" : "'" + base.cell->name + "'", node.op().name),
+          node.loc());
   }
 }
 
 void check_not_consumed(const Node& node, Loc loc) {
   if (node.consumed)
-    throw GraphError("backward",
-                     fmt::format("expected a recipe that was not used, but an earlier backward() used up that of {} recorded at {}; "
-                                 "pass {{.retain_graph = true}} to the first backward()",
-                                 node.op().name, node.loc() ? to_string(node.loc()) : "an unknown line"),
-                     loc);
+    throw GraphError(
+        "backward",
+        fmt::format("expected a recipe that was not used, but an earlier backward() used up that of {} recorded at {}; "
+                    "pass {{.retain_graph = true}} to the first backward()",
+                    node.op().name, node.loc() ? to_string(node.loc()) : "an unknown line"),
+        loc);
 }
 
 class Sweep {
@@ -65,8 +68,10 @@ class Sweep {
       const Node* node = stack.back();
       stack.pop_back();
       if (!node->requires_grad || !seen.insert(node).second) continue;
-      if (node->cell) found.push_back(node->cell.get());
-      else for (const Value& v : node->inputs()) stack.push_back(v.node.get());
+      if (node->cell)
+        found.push_back(node->cell.get());
+      else
+        for (const Value& v : node->inputs()) stack.push_back(v.node.get());
     }
     return found;
   }
@@ -158,10 +163,16 @@ class Sweep {
 
 void check_seed(const Value& output, const Value& gradient, std::string_view operation, Loc loc) {
   if (!output.node->requires_grad)
-    throw GraphError(operation, "expected a tensor that was computed from one that requires a gradient, got one without a recipe; call "
-                                "requires_grad_() on what it is computed from, and compute it outside of NoGrad", loc);
+    throw GraphError(
+        operation,
+        "expected a tensor that was computed from one that requires a gradient, got one without a recipe; call "
+        "requires_grad_() on what it is computed from, and compute it outside of NoGrad",
+        loc);
   if (!(gradient.shape() == output.shape()))
-    throw ShapeError(operation, fmt::format("expected a gradient of shape {}, got {}", to_string(output.shape()), to_string(gradient.shape())), loc);
+    throw ShapeError(
+        operation,
+        fmt::format("expected a gradient of shape {}, got {}", to_string(output.shape()), to_string(gradient.shape())),
+        loc);
 }
 
 bool waits_here(const Cell& gradient) {
@@ -170,12 +181,15 @@ bool waits_here(const Cell& gradient) {
 }
 
 void add_to_cell(Cell& cell, const Value& gradient) {
-  // The sum would lack the part that step() used up: whoever wants it is told so, and whoever clears it first never notices.
+  // The sum would lack the part that step() used up: whoever wants it is told so, and whoever clears it first never
+  // notices.
   if (cell.gradient_state == Cell::GradientState::UsedUp) return;
   Value total = gradient;
   if (cell.gradient_state == Cell::GradientState::Present) total = add(cell.gradient->current(), gradient);
-  if (cell.gradient) cell.gradient->assign(total);
-  else cell.gradient = Cell::create(total, false);
+  if (cell.gradient)
+    cell.gradient->assign(total);
+  else
+    cell.gradient = Cell::create(total, false);
   cell.gradient_state = Cell::GradientState::Present;
 }
 
@@ -195,8 +209,8 @@ void backward(const Value& output, const Value& gradient, SweepOptions options, 
   Recorder::current().set_mark();
 }
 
-std::vector<Value> gradients(std::span<const Value> outputs, std::span<const Value> output_gradients, std::span<const Value> inputs,
-                             SweepOptions options, Loc loc) {
+std::vector<Value> gradients(std::span<const Value> outputs, std::span<const Value> output_gradients,
+                             std::span<const Value> inputs, SweepOptions options, Loc loc) {
   Sweep sweep(options, loc);
   for (const Value& v : inputs) sweep.want(v, false);
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -225,7 +239,8 @@ std::vector<Value> gradient_of_composed(const GradContext& context) {
   Sweep sweep({.retain_graph = true, .create_graph = grad_enabled()}, node.loc());
   for (const Value& v : inputs) sweep.want(v, true);
   for (size_t i = 0; i < outputs.size(); ++i)
-    if (context.output_gradients[i] && outputs[i].node->requires_grad) sweep.seed(outputs[i], context.output_gradients[i]);
+    if (context.output_gradients[i] && outputs[i].node->requires_grad)
+      sweep.seed(outputs[i], context.output_gradients[i]);
   sweep.run();
   std::vector<Value> results;
   for (const Value& v : inputs) results.push_back(sweep.gradient_of(v));

@@ -76,7 +76,8 @@ Module module_from_record(const Record& record, const std::vector<Value>& output
     const Value v = behind_reads(value);
     if (auto it = recorded.find(v.node.get()); it != recorded.end()) return {it->second, v.index};
     auto [it, fresh] = leaves.try_emplace({v.node.get(), v.index}, -1);
-    if (fresh) it->second = module.append({&v.node->op(), v.node->attrs(), {}, {v.type()}, v.node->loc(), -1});  // a constant
+    if (fresh)
+      it->second = module.append({&v.node->op(), v.node->attrs(), {}, {v.type()}, v.node->loc(), -1});  // a constant
     return {it->second, 0};
   };
 

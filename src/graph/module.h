@@ -1,5 +1,5 @@
-// The graph of one step as passes see it: nodes in topological order, values by number. Passes build a new module from an old
-// one; verify() checks what they made.
+// The graph of one step as passes see it: nodes in topological order, values by number. Passes build a new module from
+// an old one; verify() checks what they made.
 #pragma once
 
 #include "graph/op.h"
@@ -34,9 +34,10 @@ struct CellStore {
 class Module {
  public:
   std::vector<ModuleNode> nodes;
-  std::vector<ValueId> outputs;   // what somebody holds, in the order of the plan's outputs
+  std::vector<ValueId> outputs;  // what somebody holds, in the order of the plan's outputs
   std::vector<CellStore> cells;
-  std::vector<bool> home_inputs;  // per input: whether it lies in a cell's permanent storage, so that no tensor may share it
+  std::vector<bool>
+      home_inputs;  // per input: whether it lies in a cell's permanent storage, so that no tensor may share it
   int input_count = 0;
   int scalar_count = 0;
 
@@ -51,7 +52,8 @@ class Module {
   std::vector<std::vector<int>> users() const;
 };
 
-// Rewrites a module: visits nodes in order; a pass maps each to values of the new module. Outputs, cells and numbers follow.
+// Rewrites a module: visits nodes in order; a pass maps each to values of the new module. Outputs, cells and numbers
+// follow.
 class Rewriter {
  public:
   explicit Rewriter(const Module& old);
@@ -71,15 +73,15 @@ class Rewriter {
   std::vector<std::vector<ValueId>> values_;
 };
 
-// The module of a record that keeps `outputs` (values of the record's nodes or inputs) and stores its assignments; old_inputs[i]
-// is the input that shares the storage of assignment i's cell, or -1.
+// The module of a record that keeps `outputs` (values of the record's nodes or inputs) and stores its assignments;
+// old_inputs[i] is the input that shares the storage of assignment i's cell, or -1.
 Module module_from_record(const Record& record, const std::vector<Value>& outputs, const std::vector<int>& old_inputs);
 
 // Nodes that nothing uses are left out.
 Module without_dead_nodes(const Module& module);
 
-// Throws std::logic_error, naming the pass, when inputs do not precede users, a type differs from what the operation's rule
-// gives, an output or cell is missing, or devices mix.
+// Throws std::logic_error, naming the pass, when inputs do not precede users, a type differs from what the operation's
+// rule gives, an output or cell is missing, or devices mix.
 void verify(const Module& module, std::string_view pass);
 
 std::string print(const Module& module);

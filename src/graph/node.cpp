@@ -83,7 +83,8 @@ Value Cell::read() {
     reader_->release();
     return Value(node, 0);
   }
-  auto node = make_ref<Node>(op("read"), Attrs{}, std::vector<Value>{current()}, std::vector<TensorType>{type_}, LocScope::current());
+  auto node = make_ref<Node>(op("read"), Attrs{}, std::vector<Value>{current()}, std::vector<TensorType>{type_},
+                             LocScope::current());
   node->state = NodeState::Computed;
   node->requires_grad = true;
   node->cell = Ref<Cell>(this);
@@ -94,8 +95,10 @@ Value Cell::read() {
 
 void Cell::assign(const Value& value) {
   if (value.dtype() != type_.dtype || !(value.shape() == type_.shape) || value.device() != type_.device)
-    throw ValueError("assign", fmt::format("expected a value like the cell's {}, got {}; convert it first", to_string(type_),
-                                           to_string(value.type())), LocScope::current());
+    throw ValueError("assign",
+                     fmt::format("expected a value like the cell's {}, got {}; convert it first", to_string(type_),
+                                 to_string(value.type())),
+                     LocScope::current());
   const Value resolved = as_tensor(resolve(value));
   const Value previous = current();
   current_ = Held(resolved);

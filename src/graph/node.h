@@ -184,8 +184,8 @@ class Cell final : public RefCounted {
   Held current_;
   uint64_t version_ = 0;
   bool requires_grad_;
-  std::mutex mutex_;         // guards reader_
-  Node* reader_ = nullptr;   // not owned; its node clears it
+  std::mutex mutex_;        // guards reader_
+  Node* reader_ = nullptr;  // not owned; its node clears it
 };
 
 // The value that a `read` node stands for.

@@ -1,5 +1,6 @@
-// The operation table. An operation is described once, in graph/ops/<family>.cpp; everything else (recording, gradients,
-// the verifier, printing, fusion, every backend) reads the row. Nothing outside switches over operations by name.
+// The operation table. An operation is described once, in graph/ops/<family>.cpp; everything else (recording,
+// gradients, the verifier, printing, fusion, every backend) reads the row. Nothing outside switches over operations by
+// name.
 #pragma once
 
 #include <functional>
@@ -87,21 +88,21 @@ using FlopsFn = std::function<double(std::span<const TensorType>, std::span<cons
 
 struct Op {
   std::string name{};
-  std::string doc{};      // one line for the generated operation table
-  int arity = 1;        // -1: any number of inputs
+  std::string doc{};  // one line for the generated operation table
+  int arity = 1;      // -1: any number of inputs
   OpClass kind = OpClass::Kernel;
-  InferFn infer{};        // types of the outputs; throws for inputs that the operation cannot take
-  GradFn gradient{};      // one Value per input, empty where there is none; null: not differentiable
+  InferFn infer{};    // types of the outputs; throws for inputs that the operation cannot take
+  GradFn gradient{};  // one Value per input, empty where there is none; null: not differentiable
   Saves saves{};
-  ExprFn expr{};          // Elementwise
+  ExprFn expr{};                         // Elementwise
   ReduceKind reduce = ReduceKind::None;  // Reduction
-  ViewFn view{};          // View: empty result when these strides cannot be viewed that way
-  ComposeFn compose{};    // Kernel: the same in terms of simpler operations; the fallback and the test oracle
-  FlopsFn flops{};        // algorithmic floating-point operations; null: one per output element
-  bool strided_inputs = false;  // Kernel: reads any strides; otherwise inputs are made contiguous
-  int inplace_input = -1;       // Kernel: output 0 may be stored over this input
-  bool assigns_in_place = false;// optimizer updates: output i is stored over input i
-  bool barrier = false;         // never merged, removed or moved (checkpoint barriers, collectives)
+  ViewFn view{};                         // View: empty result when these strides cannot be viewed that way
+  ComposeFn compose{};            // Kernel: the same in terms of simpler operations; the fallback and the test oracle
+  FlopsFn flops{};                // algorithmic floating-point operations; null: one per output element
+  bool strided_inputs = false;    // Kernel: reads any strides; otherwise inputs are made contiguous
+  int inplace_input = -1;         // Kernel: output 0 may be stored over this input
+  bool assigns_in_place = false;  // optimizer updates: output i is stored over input i
+  bool barrier = false;           // never merged, removed or moved (checkpoint barriers, collectives)
 };
 
 // Whether the gradient of a recorded node will read its i-th input.

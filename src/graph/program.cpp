@@ -39,12 +39,18 @@ std::string print_inst(const Program& program, int id) {
   const ExprInst& e = inst.expr;
   using Kind = ProgramInst::Kind;
   switch (inst.kind) {
-    case Kind::Load: return fmt::format("%{} = load.{} arg{}", id, name_of(e.lane), inst.arg);
-    case Kind::Store: return fmt::format("store arg{}, %{}", inst.arg, e.a);
-    case Kind::Keep: return fmt::format("keep row{}, %{}", inst.arg, e.a);
-    case Kind::Recall: return fmt::format("%{} = recall.{} row{}", id, name_of(e.lane), inst.arg);
-    case Kind::Result: return fmt::format("%{} = result.{}", id, name_of(e.lane));
-    case Kind::Compute: break;
+    case Kind::Load:
+      return fmt::format("%{} = load.{} arg{}", id, name_of(e.lane), inst.arg);
+    case Kind::Store:
+      return fmt::format("store arg{}, %{}", inst.arg, e.a);
+    case Kind::Keep:
+      return fmt::format("keep row{}, %{}", inst.arg, e.a);
+    case Kind::Recall:
+      return fmt::format("%{} = recall.{} row{}", id, name_of(e.lane), inst.arg);
+    case Kind::Result:
+      return fmt::format("%{} = result.{}", id, name_of(e.lane));
+    case Kind::Compute:
+      break;
   }
   if (e.prim == Prim::Const) {
     const bool floating = e.lane == Lane::F32 || e.lane == Lane::F64;
@@ -95,8 +101,9 @@ bool may_overlap(const FusedAttrs& fused, int input, int output) {
     if (!args[i].output && inputs++ == input) in = int(i);
   }
   const auto &a = fused.geometry.args[size_t(in)], &b = fused.geometry.args[size_t(out)];
-  return args[size_t(in)].access == args[size_t(out)].access && size_of(args[size_t(in)].dtype) == size_of(args[size_t(out)].dtype) &&
-         a.row == b.row && a.column == b.column && fused.program->stores_last();
+  return args[size_t(in)].access == args[size_t(out)].access &&
+         size_of(args[size_t(in)].dtype) == size_of(args[size_t(out)].dtype) && a.row == b.row &&
+         a.column == b.column && fused.program->stores_last();
 }
 
 void ProgramGeometry::write_key(KeyWriter& key) const {

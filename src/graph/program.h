@@ -66,7 +66,7 @@ class Program {
 };
 
 struct ProgramGeometry {
-  Dims rows;             // extents of the row nest, outermost first; may be empty (one row)
+  Dims rows;  // extents of the row nest, outermost first; may be empty (one row)
   int64_t columns = 1;
   struct Strides {
     Dims row;            // elements, one per row extent
@@ -91,7 +91,9 @@ struct FusedAttrs {
   std::vector<TensorType> types;  // of the outputs
   std::string label;              // the operations inside: "mul+add+relu"
   double flops = 0;               // of the operations inside
-  auto fields() const { return std::tuple{field("label", label), field("geometry", geometry), field("program", *program)}; }
+  auto fields() const {
+    return std::tuple{field("label", label), field("geometry", geometry), field("program", *program)};
+  }
 };
 
 // A dense copy: one load and one store.
@@ -102,7 +104,8 @@ bool may_overlap(const FusedAttrs& fused, int input, int output);
 
 // The order in which every backend adds up a row, so that sums are the same bits on any device, vector width and number
 // of threads: the columns are cut into blocks of kReduceBlock; within a block, lane j of kReduceLanes takes elements j,
-// j + kReduceLanes, ... in order; lanes combine by halving (j with j + 32, then 16, ..., 1); block results combine in order.
+// j + kReduceLanes, ... in order; lanes combine by halving (j with j + 32, then 16, ..., 1); block results combine in
+// order.
 inline constexpr int64_t kReduceLanes = 64;
 inline constexpr int64_t kReduceBlock = 16384;
 

@@ -206,7 +206,8 @@ bool Recorder::empty() const {
   return record_.nodes.empty() && record_.assignments.empty();
 }
 
-// --- resolving and recording ------------------------------------------------------------------------------------------
+// --- resolving and recording
+// ------------------------------------------------------------------------------------------
 
 Value resolve(const Value& value) {
   const Value v = behind_reads(value);
@@ -221,10 +222,11 @@ Value resolve(const Value& value) {
     GradMode off(false);
     return record1(node.op(), {node.inputs().begin(), node.inputs().end()}, node.attrs());
   }
-  throw GraphError(node.op().name,
-                   "expected a value that is still there, but the cell that held it was updated since (or its recipe was used up); "
-                   "run the forward pass again after the update",
-                   LocScope::current() ? LocScope::current() : node.loc());
+  throw GraphError(
+      node.op().name,
+      "expected a value that is still there, but the cell that held it was updated since (or its recipe was used up); "
+      "run the forward pass again after the update",
+      LocScope::current() ? LocScope::current() : node.loc());
 }
 
 namespace {
@@ -233,11 +235,13 @@ void check_devices(const Op& op, const std::vector<Value>& inputs, Loc loc) {
   const Value* first = nullptr;
   for (const Value& v : inputs) {
     if (is_number(*v.node)) continue;  // numbers of the host are everywhere
-    if (!first) first = &v;
+    if (!first)
+      first = &v;
     else if (v.device() != first->device())
       throw DeviceError(op.name,
                         fmt::format("expected inputs on one device, got {} and {}; move one of them with .to(device)",
-                                    to_string(first->device()), to_string(v.device())), loc);
+                                    to_string(first->device()), to_string(v.device())),
+                        loc);
   }
 }
 
@@ -260,12 +264,14 @@ Ref<Node> record(const Op& op, std::vector<Value> inputs, Attrs attrs) {
   }
   // A `read` input stays in the node, because gradients find their cell through it; what is computed reads behind it.
   for (Value& v : inputs) {
-    if (v.node->cell) resolve(v);
-    else v = [&] {
-      Value r = resolve(v);
-      if (!(r == v)) r.node->requires_grad = v.node->requires_grad;
-      return r;
-    }();
+    if (v.node->cell)
+      resolve(v);
+    else
+      v = [&] {
+        Value r = resolve(v);
+        if (!(r == v)) r.node->requires_grad = v.node->requires_grad;
+        return r;
+      }();
   }
   auto node = make_ref<Node>(op, std::move(attrs), std::move(inputs), std::move(results), loc);
   node->requires_grad = requires_grad;
@@ -280,7 +286,8 @@ Value record1(const Op& op, std::vector<Value> inputs, Attrs attrs) {
 // --- leaves ---------------------------------------------------------------------------------------------------------
 
 Value data(TensorType type, Ref<Storage> storage) {
-  auto node = make_ref<Node>(op("data"), Attrs{}, std::vector<Value>{}, std::vector<TensorType>{std::move(type)}, LocScope::current());
+  auto node = make_ref<Node>(op("data"), Attrs{}, std::vector<Value>{}, std::vector<TensorType>{std::move(type)},
+                             LocScope::current());
   node->output(0).storage = std::move(storage);
   node->state = NodeState::Computed;
   return Value(node, 0);
@@ -301,7 +308,8 @@ Value leaf(const Op& row, uint64_t bits, DType dtype, Device device, Attrs attrs
 Value number(double value, DType dtype, Device device) {
   const uint64_t bits = is_floating(dtype) ? std::bit_cast<uint64_t>(value) : uint64_t(int64_t(value));
   const bool special = value == 1 || value == -1 || value == 2 || std::bit_cast<uint64_t>(value) == 0;
-  return special ? leaf(constant_op(), bits, dtype, device, ConstantAttrs{value, dtype}) : leaf(scalar_op(), bits, dtype, device, {});
+  return special ? leaf(constant_op(), bits, dtype, device, ConstantAttrs{value, dtype})
+                 : leaf(scalar_op(), bits, dtype, device, {});
 }
 
 Value integer(int64_t value, Device device) { return leaf(scalar_op(), uint64_t(value), DType::I64, device, {}); }

@@ -51,8 +51,8 @@ class Recorder final : public RefCounted {
   void set_mark();
   size_t mark() const;
 
-  // While it lives, this thread records into a recorder of its own, at whose end nothing runs: for looking at what a function
-  // would record.
+  // While it lives, this thread records into a recorder of its own, at whose end nothing runs: for looking at what a
+  // function would record.
   class Capture {
    public:
     Capture();
@@ -82,8 +82,9 @@ class Recorder final : public RefCounted {
   size_t mark_ = 0;
 };
 
-// The value that an operation recorded now would really read: looks through `read` nodes, repeats views whose result was not
-// kept, and evaluates what is pending in other threads. GraphError for a cell's value that an update has replaced.
+// The value that an operation recorded now would really read: looks through `read` nodes, repeats views whose result
+// was not kept, and evaluates what is pending in other threads. GraphError for a cell's value that an update has
+// replaced.
 Value resolve(const Value& value);
 
 // Creates a node of `op` with the shapes that its rule gives, and records it. The only way to record an operation.

@@ -14,7 +14,8 @@ void verify_node(const Module& module, size_t i, std::string_view pass) {
   if (node.types.empty()) fail(pass, i, node, "has no outputs");
   for (ValueId v : node.inputs) {
     if (v.node < 0 || v.node >= int(i)) fail(pass, i, node, "reads a value that does not precede it");
-    if (v.output < 0 || v.output >= int(module.node(v).types.size())) fail(pass, i, node, "reads an output that does not exist");
+    if (v.output < 0 || v.output >= int(module.node(v).types.size()))
+      fail(pass, i, node, "reads an output that does not exist");
   }
   if (node.op->kind == OpClass::Leaf) return;
   if (node.op->arity >= 0 && !node.op->expr && int(node.inputs.size()) < node.op->arity)
@@ -25,7 +26,8 @@ void verify_node(const Module& module, size_t i, std::string_view pass) {
   if (expected.size() != node.types.size()) fail(pass, i, node, "has another number of outputs than its rule gives");
   for (size_t k = 0; k < expected.size(); ++k)
     if (!(expected[k] == node.types[k]))
-      fail(pass, i, node, fmt::format("has type {}, its rule gives {}", to_string(node.types[k]), to_string(expected[k])));
+      fail(pass, i, node,
+           fmt::format("has type {}, its rule gives {}", to_string(node.types[k]), to_string(expected[k])));
 }
 
 }  // namespace

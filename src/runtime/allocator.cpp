@@ -69,11 +69,13 @@ void Allocator::fail(int64_t bytes, Purpose purpose) {
   if (holders.size() > 10) holders.resize(10);
   std::string list;
   for (const auto& h : holders) list += fmt::format("\n    {:>14} bytes  {}", h.bytes, h.what);
-  throw OutOfMemory(purpose.what,
-                    fmt::format("expected {} bytes on {}, but of {} only {} are free ({} held by Stoker); use a smaller batch, or drop "
-                                "tensors that are not needed. Largest holders:{}",
-                                bytes, to_string(driver_.device()), total, available, stats_.in_use, list),
-                    bytes, available, available, std::move(holders), purpose.loc);
+  throw OutOfMemory(
+      purpose.what,
+      fmt::format(
+          "expected {} bytes on {}, but of {} only {} are free ({} held by Stoker); use a smaller batch, or drop "
+          "tensors that are not needed. Largest holders:{}",
+          bytes, to_string(driver_.device()), total, available, stats_.in_use, list),
+      bytes, available, available, std::move(holders), purpose.loc);
 }
 
 void Allocator::trim() {
@@ -92,7 +94,8 @@ void Allocator::reset_peak() {
 }
 
 void Allocator::set_limit(int64_t bytes) {
-  if (bytes < 0) throw ValueError("set_memory_limit", fmt::format("expected a number of bytes of at least 0, got {}", bytes));
+  if (bytes < 0)
+    throw ValueError("set_memory_limit", fmt::format("expected a number of bytes of at least 0, got {}", bytes));
   std::lock_guard lock(mutex_);
   stats_.limit = bytes;
   if (bytes > 0 && stats_.reserved > bytes) release_free_blocks();

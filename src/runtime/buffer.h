@@ -1,5 +1,5 @@
-// Runtime room: opened devices, their memory, and running plans. It knows backends' drivers and nothing of tensors; the compiler
-// above makes the plans that it runs.
+// Runtime room: opened devices, their memory, and running plans. It knows backends' drivers and nothing of tensors; the
+// compiler above makes the plans that it runs.
 #pragma once
 
 #include <deque>
@@ -16,11 +16,12 @@ namespace stoker::runtime {
 
 class Allocator;
 
-// Memory of one evaluated value, a plan's arena, or a cell's home. Returns to its allocator with the last reference; work that
-// was submitted before may still use it, because the next owner's work is ordered after it.
+// Memory of one evaluated value, a plan's arena, or a cell's home. Returns to its allocator with the last reference;
+// work that was submitted before may still use it, because the next owner's work is ordered after it.
 class Buffer final : public graph::Storage {
  public:
-  Buffer(Allocator& allocator, backends::Address address, int64_t bytes) : allocator_(allocator), address_(address), bytes_(bytes) {}
+  Buffer(Allocator& allocator, backends::Address address, int64_t bytes)
+      : allocator_(allocator), address_(address), bytes_(bytes) {}
   ~Buffer() override;
 
   Allocator& allocator() const { return allocator_; }
@@ -85,11 +86,13 @@ class Allocator {
   MemoryStats stats_;
 };
 
-// The driver and allocator of a device, opened when first asked for. DeviceError, with the devices that exist, for another.
+// The driver and allocator of a device, opened when first asked for. DeviceError, with the devices that exist, for
+// another.
 backends::Driver& driver(Device device);
 Allocator& allocator(Device device);
 
-// Copies between the host and a buffer. from_host returns a filled buffer; to_host waits for the value and rethrows its failure.
+// Copies between the host and a buffer. from_host returns a filled buffer; to_host waits for the value and rethrows its
+// failure.
 Ref<Buffer> from_host(Device device, const void* data, int64_t bytes, Purpose purpose);
 void to_host(const Buffer& buffer, void* destination, int64_t bytes);
 // Waits for a buffer and rethrows what failed.

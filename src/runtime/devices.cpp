@@ -28,7 +28,8 @@ Opened& open(Device device) {
   if (!backend || device.index() < 0 || device.index() >= backend->count()) {
     std::string known;
     for (backends::Backend* b : backends::all_backends())
-      for (int i = 0; i < b->count() && b->computes(); ++i) known += (known.empty() ? "" : ", ") + to_string(Device(b->kind(), i));
+      for (int i = 0; i < b->count() && b->computes(); ++i)
+        known += (known.empty() ? "" : ", ") + to_string(Device(b->kind(), i));
     throw DeviceError("device", fmt::format("expected one of {}; got {}", known, to_string(device)));
   }
   Opened opened;
@@ -46,8 +47,10 @@ Ref<Buffer> from_host(Device device, const void* data, int64_t bytes, Purpose pu
   Allocator& memory = allocator(device);
   Ref<Buffer> buffer = memory.allocate(bytes, purpose, /*for_host=*/true);
   if (bytes == 0) return buffer;
-  if (void* host = memory.driver().host_pointer(buffer->address())) std::memcpy(host, data, size_t(bytes));
-  else memory.driver().upload(buffer->address(), data, bytes);
+  if (void* host = memory.driver().host_pointer(buffer->address()))
+    std::memcpy(host, data, size_t(bytes));
+  else
+    memory.driver().upload(buffer->address(), data, bytes);
   return buffer;
 }
 
@@ -60,13 +63,16 @@ void to_host(const Buffer& buffer, void* destination, int64_t bytes) {
   wait(buffer);
   if (bytes == 0) return;
   backends::Driver& d = buffer.allocator().driver();
-  if (void* host = d.host_pointer(buffer.address())) std::memcpy(destination, host, size_t(bytes));
-  else d.download(destination, buffer.address(), bytes);
+  if (void* host = d.host_pointer(buffer.address()))
+    std::memcpy(destination, host, size_t(bytes));
+  else
+    d.download(destination, buffer.address(), bytes);
 }
 
 }  // namespace runtime
 
-// --- the public functions ---------------------------------------------------------------------------------------------
+// --- the public functions
+// ---------------------------------------------------------------------------------------------
 
 namespace {
 std::vector<Device> devices_of(backends::Backend& backend) {
@@ -101,7 +107,8 @@ DeviceProperties properties(Device device) { return runtime::driver(device).prop
 Device gpu(int index) {
   const std::vector<Device> found = gpus();
   if (index < 0 || index >= int(found.size()))
-    throw DeviceError("gpu", fmt::format("expected a GPU of number {}, found {}; try_gpu() falls back to the CPU", index, found.size()));
+    throw DeviceError("gpu", fmt::format("expected a GPU of number {}, found {}; try_gpu() falls back to the CPU",
+                                         index, found.size()));
   return found[size_t(index)];
 }
 

@@ -1,5 +1,5 @@
-// A plan: a step of a program ready to run. Which kernels, in which order, on which addresses; made once by the compiler, run
-// many times with other inputs and numbers.
+// A plan: a step of a program ready to run. Which kernels, in which order, on which addresses; made once by the
+// compiler, run many times with other inputs and numbers.
 #pragma once
 
 #include <memory>

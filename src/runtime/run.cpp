@@ -80,9 +80,12 @@ class Run {
     }
     for (const Plan::Output& o : plan_->outputs) {
       Ref<Buffer> buffer;
-      if (o.same_as_input >= 0) buffer = request_.inputs[size_t(o.same_as_input)];
-      else if (o.same_as_output >= 0) buffer = result_.outputs[size_t(o.same_as_output)];
-      else buffer = allocator(o.type.device).allocate(o.type.bytes(), {o.producer, o.loc});
+      if (o.same_as_input >= 0)
+        buffer = request_.inputs[size_t(o.same_as_input)];
+      else if (o.same_as_output >= 0)
+        buffer = result_.outputs[size_t(o.same_as_output)];
+      else
+        buffer = allocator(o.type.device).allocate(o.type.bytes(), {o.producer, o.loc});
       result_.outputs.push_back(std::move(buffer));
     }
     for (size_t c = 0; c < plan_->cells.size(); ++c) {
@@ -97,11 +100,20 @@ class Run {
   backends::Address address(const Slot& slot) const {
     backends::Address base;
     switch (slot.where) {
-      case Slot::Where::Arena: base = arenas_[size_t(slot.number)]->address(); break;
-      case Slot::Where::Input: base = request_.inputs[size_t(slot.number)]->address(); break;
-      case Slot::Where::Output: base = result_.outputs[size_t(slot.number)]->address(); break;
-      case Slot::Where::Cell: base = result_.homes[size_t(slot.number)]->address(); break;
-      default: return {};
+      case Slot::Where::Arena:
+        base = arenas_[size_t(slot.number)]->address();
+        break;
+      case Slot::Where::Input:
+        base = request_.inputs[size_t(slot.number)]->address();
+        break;
+      case Slot::Where::Output:
+        base = result_.outputs[size_t(slot.number)]->address();
+        break;
+      case Slot::Where::Cell:
+        base = result_.homes[size_t(slot.number)]->address();
+        break;
+      default:
+        return {};
     }
     base.offset += slot.offset;
     for (const Slot::Term& t : slot.terms) base.offset += int64_t(scalar(t.scalar)) * t.stride;
@@ -134,7 +146,8 @@ class Run {
     for (const Ref<Buffer>& input : request_.inputs) wait_for_other_device(batch, *input, driver_of(s));
     batch.keep.push_back(plan_);
     // Memory of its own device is ordered by the queue; that of other devices must outlive the batch.
-    if (plan_->devices.size() > 1) batch.keep.push_back(std::make_shared<std::pair<RunRequest, std::vector<Ref<Buffer>>>>(request_, arenas_));
+    if (plan_->devices.size() > 1)
+      batch.keep.push_back(std::make_shared<std::pair<RunRequest, std::vector<Ref<Buffer>>>>(request_, arenas_));
     tickets_.push_back(driver_of(s).submit(std::move(batch)));
   }
 

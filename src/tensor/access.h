@@ -12,8 +12,8 @@
 namespace stoker::detail {
 
 struct TensorImpl {
-  graph::Held value;       // of a value; empty for a cell
-  Ref<graph::Cell> cell;   // of a cell
+  graph::Held value;      // of a value; empty for a cell
+  Ref<graph::Cell> cell;  // of a cell
 };
 
 struct Access {

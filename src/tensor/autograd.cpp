@@ -17,12 +17,17 @@ EnableGrad::EnableGrad() : previous_(graph::grad_enabled()) { graph::set_grad_en
 EnableGrad::~EnableGrad() { graph::set_grad_enabled(previous_); }
 bool grad_enabled() { return graph::grad_enabled(); }
 
-// --- backward ---------------------------------------------------------------------------------------------------------
+// --- backward
+// ---------------------------------------------------------------------------------------------------------
 
 void Tensor::backward(BackwardOptions options, Loc loc) const {
   if (numel() != 1)
-    throw ShapeError("backward", fmt::format("expected a tensor with one element, got shape {}; pass the gradient of this tensor, or "
-                                             "take the sum or mean first", stoker::to_string(shape())), loc);
+    throw ShapeError(
+        "backward",
+        fmt::format("expected a tensor with one element, got shape {}; pass the gradient of this tensor, or "
+                    "take the sum or mean first",
+                    stoker::to_string(shape())),
+        loc);
   const Value v = Access::value(*this, "backward", loc);
   graph::backward(v, graph::ones(v.type()), {options.retain_graph, options.create_graph}, loc);
 }
@@ -32,17 +37,23 @@ void Tensor::backward(const Tensor& gradient, BackwardOptions options, Loc loc) 
                   {options.retain_graph, options.create_graph}, loc);
 }
 
-std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs, const std::vector<Tensor>& output_gradients,
-                         GradOptions options, Loc loc) {
+std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
+                         const std::vector<Tensor>& output_gradients, GradOptions options, Loc loc) {
   if (!output_gradients.empty() && output_gradients.size() != outputs.size())
-    throw ValueError("grad", fmt::format("expected one gradient for each of {} outputs, got {}", outputs.size(), output_gradients.size()), loc);
+    throw ValueError(
+        "grad",
+        fmt::format("expected one gradient for each of {} outputs, got {}", outputs.size(), output_gradients.size()),
+        loc);
   std::vector<Value> ys, seeds, xs;
   for (size_t i = 0; i < outputs.size(); ++i) {
     ys.push_back(Access::value(outputs[i], "grad", loc));
     if (output_gradients.empty() && ys.back().type().elements() != 1)
-      throw ShapeError("grad", fmt::format("expected outputs with one element, got shape {}; pass output_gradients",
-                                           to_string(ys.back().shape())), loc);
-    seeds.push_back(output_gradients.empty() ? graph::ones(ys.back().type()) : Access::value(output_gradients[i], "grad", loc));
+      throw ShapeError("grad",
+                       fmt::format("expected outputs with one element, got shape {}; pass output_gradients",
+                                   to_string(ys.back().shape())),
+                       loc);
+    seeds.push_back(output_gradients.empty() ? graph::ones(ys.back().type())
+                                             : Access::value(output_gradients[i], "grad", loc));
   }
   {
     graph::GradMode on(true);  // a cell's `read` node is what leads to it
@@ -52,20 +63,27 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
   std::vector<Tensor> results;
   for (size_t i = 0; i < found.size(); ++i) {
     if (!found[i] && !options.allow_unused)
-      throw GraphError("grad", fmt::format("expected outputs that depend on input {}, but they do not; pass {{.allow_unused = true}} to get "
-                                           "an undefined tensor", i), loc);
+      throw GraphError(
+          "grad",
+          fmt::format("expected outputs that depend on input {}, but they do not; pass {{.allow_unused = true}} to get "
+                      "an undefined tensor",
+                      i),
+          loc);
     results.push_back(found[i] ? Access::wrap(found[i]) : Tensor());
   }
   return results;
 }
 
-// --- collected gradients ------------------------------------------------------------------------------------------------
+// --- collected gradients
+// ------------------------------------------------------------------------------------------------
 
 namespace {
 
 Ref<Cell> collecting_cell(const Tensor& tensor, std::string_view operation, Loc loc) {
   auto cell = Access::cell(tensor);
-  if (!cell) throw GraphError(operation, "expected a cell: gradients are kept for parameters and what requires_grad_() was called on", loc);
+  if (!cell)
+    throw GraphError(operation,
+                     "expected a cell: gradients are kept for parameters and what requires_grad_() was called on", loc);
   return cell;
 }
 
@@ -75,8 +93,11 @@ Tensor Tensor::grad(Loc loc) const {
   const auto cell = Access::cell(*this);
   if (!cell || cell->gradient_state == Cell::GradientState::None) return {};
   if (cell->gradient_state == Cell::GradientState::UsedUp)
-    throw GraphError("grad", "expected a gradient, but step() used it up and zero_grad() was not called since; read it before step(), or give "
-                             "the optimizer {.keep_grads = true}", loc);
+    throw GraphError("grad",
+                     "expected a gradient, but step() used it up and zero_grad() was not called since; read it before "
+                     "step(), or give "
+                     "the optimizer {.keep_grads = true}",
+                     loc);
   return Access::wrap(cell->gradient->current());
 }
 
@@ -85,9 +106,12 @@ void Tensor::set_grad(const Tensor& gradient) const {
   if (!gradient.defined()) return detail::clear_gradient(*this);
   const Value v = Access::value(gradient.detach(), "set_grad");
   if (!(v.type() == cell->type()))
-    throw ShapeError("set_grad", fmt::format("expected a gradient of the cell's type {}, got {}", graph::to_string(cell->type()), graph::to_string(v.type())));
-  if (cell->gradient) cell->gradient->assign(v);
-  else cell->gradient = Cell::create(v, false);
+    throw ShapeError("set_grad", fmt::format("expected a gradient of the cell's type {}, got {}",
+                                             graph::to_string(cell->type()), graph::to_string(v.type())));
+  if (cell->gradient)
+    cell->gradient->assign(v);
+  else
+    cell->gradient = Cell::create(v, false);
   cell->gradient_state = Cell::GradientState::Present;
 }
 
@@ -101,9 +125,11 @@ bool has_gradient(const Tensor& parameter) {
 Tensor take_gradient(const Tensor& parameter, bool keep) {
   const auto cell = collecting_cell(parameter, "step", {});
   if (cell->gradient_state == Cell::GradientState::UsedUp)
-    throw GraphError("step", fmt::format("expected a whole gradient of {}, but an earlier step() used it up; call zero_grad() before "
-                                         "backward(), or give the optimizer {{.keep_grads = true}}",
-                                         cell->name.empty() ? "a parameter" : "'" + cell->name + "'"));
+    throw GraphError(
+        "step",
+        fmt::format("expected a whole gradient of {}, but an earlier step() used it up; call zero_grad() before "
+                    "backward(), or give the optimizer {{.keep_grads = true}}",
+                    cell->name.empty() ? "a parameter" : "'" + cell->name + "'"));
   if (cell->gradient_state == Cell::GradientState::None) return {};
   Tensor gradient = Access::wrap(cell->gradient->current());
   if (!keep) {
@@ -119,8 +145,8 @@ void clear_gradient(const Tensor& parameter) {
   if (cell->gradient) cell->gradient->forget();
 }
 
-void update_cells(std::string_view op, graph::Attrs attrs, const std::vector<Tensor>& cells, const std::vector<Tensor>& gradients,
-                  const std::vector<double>& numbers) {
+void update_cells(std::string_view op, graph::Attrs attrs, const std::vector<Tensor>& cells,
+                  const std::vector<Tensor>& gradients, const std::vector<double>& numbers) {
   graph::GradMode off(false);
   std::vector<Value> inputs;
   const size_t n = gradients.size();
@@ -143,7 +169,8 @@ void reset_cell(const Tensor& cell, const Tensor& value) {
 
 }  // namespace detail
 
-// --- custom functions, anomalies ----------------------------------------------------------------------------------------
+// --- custom functions, anomalies
+// ----------------------------------------------------------------------------------------
 
 Tensor custom_function(const std::vector<Tensor>& inputs, CustomForward forward, CustomBackward backward, Loc loc) {
   std::vector<Value> values;
@@ -156,13 +183,17 @@ Tensor custom_function(const std::vector<Tensor>& inputs, CustomForward forward,
   values.push_back(Access::value(output.detach(), "custom_function", loc));
   for (const Tensor& x : inputs) values.push_back(Access::value(x, "custom_function", loc));
   graph::CustomGradientAttrs attrs;
-  attrs.gradient = [backward = std::move(backward), loc](const Value& dy, const std::vector<Value>& xs, const Value& y) {
+  attrs.gradient = [backward = std::move(backward), loc](const Value& dy, const std::vector<Value>& xs,
+                                                         const Value& y) {
     std::vector<Tensor> tensors;
     for (const Value& x : xs) tensors.push_back(Access::wrap(x));
     const std::vector<Tensor> results = backward(Access::wrap(dy), tensors, Access::wrap(y));
     if (results.size() != xs.size())
-      throw ValueError("custom_function", fmt::format("expected one gradient for each of {} inputs, got {}; undefined tensors stand for none",
-                                                      xs.size(), results.size()), loc);
+      throw ValueError(
+          "custom_function",
+          fmt::format("expected one gradient for each of {} inputs, got {}; undefined tensors stand for none",
+                      xs.size(), results.size()),
+          loc);
     std::vector<Value> out;
     for (const Tensor& r : results) out.push_back(r.defined() ? Access::value(r, "custom_function", loc) : Value());
     return out;

@@ -44,19 +44,24 @@ std::vector<double> to_doubles(const runtime::Buffer& buffer, const graph::Tenso
     const T* x = reinterpret_cast<const T*>(raw.data());
     std::vector<double> values;
     for (int64_t i = 0; i < type.elements(); ++i) {
-      if constexpr (std::is_arithmetic_v<T>) values.push_back(double(x[i]));
-      else values.push_back(double(float(x[i])));
+      if constexpr (std::is_arithmetic_v<T>)
+        values.push_back(double(x[i]));
+      else
+        values.push_back(double(float(x[i])));
     }
     return values;
   });
 }
 
-runtime::Buffer* storage_of(const Value& v) { return static_cast<runtime::Buffer*>(v.node->output(v.index).storage.get()); }
+runtime::Buffer* storage_of(const Value& v) {
+  return static_cast<runtime::Buffer*>(v.node->output(v.index).storage.get());
+}
 
-// --- what must be kept ------------------------------------------------------------------------------------------------
+// --- what must be kept
+// ------------------------------------------------------------------------------------------------
 
-// The outputs of a record: values that tensors or cells hold, values that gradients of held results will read, and values that
-// the rest of the record reads when only a part is cut.
+// The outputs of a record: values that tensors or cells hold, values that gradients of held results will read, and
+// values that the rest of the record reads when only a part is cut.
 class Kept {
  public:
   Kept(const Record& record, const std::vector<Ref<Node>>& rest) {
@@ -68,7 +73,8 @@ class Kept {
     for (const Ref<Node>& node : record.nodes)
       for (int k = 0; k < node->output_count(); ++k) {
         const auto cells = held_by_cells.find(&node->output(k));
-        if (node->output(k).handles > (cells == held_by_cells.end() ? 0 : cells->second) || graph::eager()) keep({node, k});
+        if (node->output(k).handles > (cells == held_by_cells.end() ? 0 : cells->second) || graph::eager())
+          keep({node, k});
       }
     for (const Ref<Node>& node : rest)
       for (const Value& v : node->inputs()) keep(graph::behind_reads(v));
@@ -104,23 +110,28 @@ class Kept {
   // A view is made again when the gradient needs it; what it looks at is kept.
   static Value source_of(const Value& value) {
     Value v = value;
-    while (v.node->cell || (v.node->op().kind == graph::OpClass::View && !v.node->inputs().empty())) v = v.node->inputs()[0];
+    while (v.node->cell || (v.node->op().kind == graph::OpClass::View && !v.node->inputs().empty()))
+      v = v.node->inputs()[0];
     return v;
   }
 
   struct PairHash {
-    size_t operator()(const std::pair<const Node*, int>& p) const { return std::hash<const Node*>()(p.first) * 31 + size_t(p.second); }
+    size_t operator()(const std::pair<const Node*, int>& p) const {
+      return std::hash<const Node*>()(p.first) * 31 + size_t(p.second);
+    }
   };
   std::unordered_set<const Node*> index_;
   std::unordered_set<std::pair<const Node*, int>, PairHash> seen_;
   std::vector<Value> outputs_;
 };
 
-// --- one record -------------------------------------------------------------------------------------------------------
+// --- one record
+// -------------------------------------------------------------------------------------------------------
 
 class Evaluation {
  public:
-  Evaluation(Record& record, const std::vector<Ref<Node>>& rest) : record_(record), outputs_(Kept(record, rest).take()) {}
+  Evaluation(Record& record, const std::vector<Ref<Node>>& rest)
+      : record_(record), outputs_(Kept(record, rest).take()) {}
 
   void run() {
     adopt_values();
@@ -166,7 +177,8 @@ class Evaluation {
     for (const graph::Assignment& a : record_.assignments) {
       int old = -1;
       for (size_t i = 0; i < record_.inputs.size() && old < 0; ++i)
-        if (a.cell->home && record_.inputs[i].node->output(record_.inputs[i].index).storage == a.cell->home) old = int(i);
+        if (a.cell->home && record_.inputs[i].node->output(record_.inputs[i].index).storage == a.cell->home)
+          old = int(i);
       old_inputs_.push_back(old);
     }
   }
@@ -175,7 +187,8 @@ class Evaluation {
     graph::KeyWriter& key = record_.key;
     auto add = [&](const Value& v) {
       const bool pending = v.node->state == NodeState::Pending;
-      key.add(pending ? uint64_t(v.node->record_index) << 8 | uint64_t(v.index) << 1 | 1 : uint64_t(input_number(v)) << 1);
+      key.add(pending ? uint64_t(v.node->record_index) << 8 | uint64_t(v.index) << 1 | 1
+                      : uint64_t(input_number(v)) << 1);
     };
     key.add(uint64_t(outputs_.size()));
     for (const Value& v : outputs_) add(v);
@@ -231,12 +244,14 @@ class Evaluation {
         if (auto failure = input.origin.failure()) std::rethrow_exception(failure);
     }
     for (const Ref<Node>& s : record_.scalars) request.scalars.push_back(s->number);
-    for (const graph::Assignment& a : record_.assignments) request.homes.emplace_back(static_cast<runtime::Buffer*>(a.cell->home.get()));
+    for (const graph::Assignment& a : record_.assignments)
+      request.homes.emplace_back(static_cast<runtime::Buffer*>(a.cell->home.get()));
     return request;
   }
 
   // Old values that somebody holds move away before the plan overwrites them; its key and addresses do not change.
-  runtime::RunResult run_with_copies(const std::shared_ptr<const runtime::Plan>& plan, const runtime::RunRequest& request) {
+  runtime::RunResult run_with_copies(const std::shared_ptr<const runtime::Plan>& plan,
+                                     const runtime::RunRequest& request) {
     for (const graph::Assignment& a : record_.assignments) {
       if (!a.previous || !a.cell->home) continue;
       Node::Output& old = a.previous.node->output(a.previous.index);
@@ -249,7 +264,8 @@ class Evaluation {
   }
 
   void store(const runtime::RunResult& result) {
-    for (size_t i = 0; i < outputs_.size(); ++i) outputs_[i].node->output(outputs_[i].index).storage = result.outputs[i];
+    for (size_t i = 0; i < outputs_.size(); ++i)
+      outputs_[i].node->output(outputs_[i].index).storage = result.outputs[i];
     for (size_t i = 0; i < record_.assignments.size(); ++i) {
       graph::Assignment& a = record_.assignments[i];
       if (a.previous) {
@@ -268,8 +284,8 @@ class Evaluation {
     }
   }
 
-  // The cell's value now lies at its home. A value that is also held apart from the cell has storage of its own: then the cell
-  // gets a handle that reads its home.
+  // The cell's value now lies at its home. A value that is also held apart from the cell has storage of its own: then
+  // the cell gets a handle that reads its home.
   static void take_home(graph::Assignment& a, const Ref<runtime::Buffer>& home) {
     if (!(a.cell->current() == a.value)) return;  // assigned again since
     if (a.value.node->output(a.value.index).storage || a.value.node->state == NodeState::Computed) {
@@ -279,7 +295,8 @@ class Evaluation {
     }
   }
 
-  // --- STOKER_CHECK=1 ---------------------------------------------------------------------------------------------------
+  // --- STOKER_CHECK=1
+  // ---------------------------------------------------------------------------------------------------
 
   static bool checking() {
     static const bool on = [] {
@@ -303,15 +320,19 @@ class Evaluation {
   static void compare_value(const Value& v, const runtime::Buffer& got, const runtime::Buffer& expected) {
     if (!is_floating(v.dtype())) return;
     const double tolerance = is_half(v.dtype()) ? 2e-2 : v.dtype() == DType::F64 ? 1e-7 : 1e-3;
-    const std::vector<double> x = to_doubles(got, v.type()), y = to_doubles(expected, {DType::F64, v.shape(), v.device()});
+    const std::vector<double> x = to_doubles(got, v.type()),
+                              y = to_doubles(expected, {DType::F64, v.shape(), v.device()});
     double scale = 1;
     for (double e : y) scale = std::isfinite(e) ? std::max(scale, std::fabs(e)) : scale;
     for (size_t i = 0; i < x.size(); ++i) {
       const bool both_nan = std::isnan(x[i]) && std::isnan(y[i]);
       if (both_nan || x[i] == y[i] || std::fabs(x[i] - y[i]) <= tolerance * scale) continue;
-      throw ValueError(v.node->op().name, fmt::format("expected {} at element {} of {}, as the composed operation gives in double precision, "
-                                                      "but the plan gave {} (found by STOKER_CHECK)", y[i], i, graph::to_string(v.type()), x[i]),
-                       v.node->loc());
+      throw ValueError(
+          v.node->op().name,
+          fmt::format("expected {} at element {} of {}, as the composed operation gives in double precision, "
+                      "but the plan gave {} (found by STOKER_CHECK)",
+                      y[i], i, graph::to_string(v.type()), x[i]),
+          v.node->loc());
     }
   }
 
@@ -336,21 +357,25 @@ class Evaluation {
   std::vector<int> old_inputs_;
 };
 
-// --- plans that keep changing -------------------------------------------------------------------------------------------
+// --- plans that keep changing
+// -------------------------------------------------------------------------------------------
 
-std::string describe_change(const std::vector<runtime::Plan::Note>& before, const std::vector<runtime::Plan::Note>& now) {
+std::string describe_change(const std::vector<runtime::Plan::Note>& before,
+                            const std::vector<runtime::Plan::Note>& now) {
   for (size_t i = 0; i < std::min(before.size(), now.size()); ++i) {
     const auto &a = before[i], &b = now[i];
     if (a.op == b.op && a.type == b.type) continue;
     const std::string line = b.loc ? " at " + to_string(b.loc) : "";
-    return fmt::format("{} of {} became {} of {}{}", a.op->name, graph::to_string(a.type), b.op->name, graph::to_string(b.type), line);
+    return fmt::format("{} of {} became {} of {}{}", a.op->name, graph::to_string(a.type), b.op->name,
+                       graph::to_string(b.type), line);
   }
   if (before.size() != now.size()) return fmt::format("{} operations became {}", before.size(), now.size());
   return "the same operations with other attributes, or other results held";
 }
 
 void Evaluation::watch_changes(const runtime::Plan& plan, bool built) {
-  // A program that has settled builds nothing; this many new plans in a row, after some, are worth a word. Once per process.
+  // A program that has settled builds nothing; this many new plans in a row, after some, are worth a word. Once per
+  // process.
   constexpr int kPatience = 48;
   static int in_a_row = 0;
   static bool said = false;
@@ -358,14 +383,16 @@ void Evaluation::watch_changes(const runtime::Plan& plan, bool built) {
   in_a_row = built ? in_a_row + 1 : 0;
   if (in_a_row >= kPatience && !said && !previous.empty()) {
     said = true;
-    warn(fmt::format("{} steps in a row needed a new plan; the last two differ in: {}. Keep shapes the same from step to step, for "
-                     "example with drop_last",
-                     in_a_row, describe_change(previous, plan.notes)));
+    warn(fmt::format(
+        "{} steps in a row needed a new plan; the last two differ in: {}. Keep shapes the same from step to step, for "
+        "example with drop_last",
+        in_a_row, describe_change(previous, plan.notes)));
   }
   previous = plan.notes;
 }
 
-// --- the evaluator ----------------------------------------------------------------------------------------------------
+// --- the evaluator
+// ----------------------------------------------------------------------------------------------------
 
 void fail(Record& record, const std::exception_ptr& cause) {
   for (const Ref<Node>& node : record.nodes) {
@@ -383,7 +410,8 @@ void check_for_nan(const Record& record) {
       if (!is_floating(type.dtype) || !node->output(k).storage) continue;
       for (double x : Access::wrap(Value(node, k)).to_vector<double>())
         if (std::isnan(x))
-          throw ValueError(node->op().name, "expected numbers, but this operation gave NaN first (found by DetectAnomaly)", node->loc());
+          throw ValueError(node->op().name,
+                           "expected numbers, but this operation gave NaN first (found by DetectAnomaly)", node->loc());
     }
 }
 
@@ -416,7 +444,8 @@ Ref<runtime::Buffer> buffer_of(const graph::Value& value) {
   std::lock_guard lock(graph::evaluation_mutex());
   if (node.state == NodeState::Failed) std::rethrow_exception(node.failure);
   if (!node.output(v.index).storage)
-    throw GraphError(node.op().name, "expected a value that was kept, got one that nobody held when it was computed", node.loc());
+    throw GraphError(node.op().name, "expected a value that was kept, got one that nobody held when it was computed",
+                     node.loc());
   return Ref<runtime::Buffer>(storage_of(v));
 }
 
@@ -425,7 +454,8 @@ void set_anomaly_detection(bool on) { anomalies = on; }
 
 }  // namespace detail
 
-// --- public -----------------------------------------------------------------------------------------------------------
+// --- public
+// -----------------------------------------------------------------------------------------------------------
 
 void eval() { graph::evaluate(graph::Recorder::current()); }
 

@@ -1,4 +1,5 @@
-// From a record to running work: decides what must be kept, finds or makes the plan, runs it, and hands out the results.
+// From a record to running work: decides what must be kept, finds or makes the plan, runs it, and hands out the
+// results.
 #pragma once
 
 #include "graph/recorder.h"

@@ -16,7 +16,10 @@ constexpr int64_t kEdge = 3;          // elements shown at each end
 class Printer {
  public:
   Printer(const Shape& shape, DType dtype, std::vector<double> values, std::vector<int64_t> integers)
-      : shape_(shape), dtype_(dtype), values_(std::move(values)), integers_(std::move(integers)),
+      : shape_(shape),
+        dtype_(dtype),
+        values_(std::move(values)),
+        integers_(std::move(integers)),
         summarise_(numel(shape) > kThreshold) {
     choose_format();
   }
@@ -87,14 +90,17 @@ class Printer {
 
   std::string axis(int a, int64_t offset) const {
     const bool last = a + 1 == shape_.rank();
-    const std::string separator = last ? ", " : "," + std::string(size_t(shape_.rank() - a - 1), '\n') + std::string(size_t(a + 1), ' ');
+    const std::string separator =
+        last ? ", " : "," + std::string(size_t(shape_.rank() - a - 1), '\n') + std::string(size_t(a + 1), ' ');
     std::string s = "[";
     bool first = true;
     for_shown(shape_[a], [&](int64_t i) {
       if (!first) s += separator;
       first = false;
-      if (i < 0) s += "...";
-      else s += last ? element(offset * shape_[a] + i) : axis(a + 1, offset * shape_[a] + i);
+      if (i < 0)
+        s += "...";
+      else
+        s += last ? element(offset * shape_[a] + i) : axis(a + 1, offset * shape_[a] + i);
     });
     return s + "]";
   }

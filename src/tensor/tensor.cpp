@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "graph/build.h"
-#include "tensor/evaluate.h"
 #include "tensor/access.h"
+#include "tensor/evaluate.h"
 
 namespace stoker {
 
@@ -15,7 +15,8 @@ namespace detail {
 
 Value Access::value(const Tensor& tensor, std::string_view operation, Loc loc) {
   if (!tensor.impl_)
-    throw ValueError(operation, "expected a tensor, got an undefined one; give it a value first", loc ? loc : graph::LocScope::current());
+    throw ValueError(operation, "expected a tensor, got an undefined one; give it a value first",
+                     loc ? loc : graph::LocScope::current());
   return tensor.impl_->cell ? tensor.impl_->cell->read() : tensor.impl_->value.value();
 }
 
@@ -47,7 +48,8 @@ const graph::TensorType& Access::type(const Tensor& tensor) {
 
 }  // namespace detail
 
-// --- what it is -------------------------------------------------------------------------------------------------------
+// --- what it is
+// -------------------------------------------------------------------------------------------------------
 
 DType Tensor::dtype() const { return Access::type(*this).dtype; }
 const Shape& Tensor::shape() const { return Access::type(*this).shape; }
@@ -61,16 +63,21 @@ int64_t Tensor::size(int64_t axis) const {
   return shape()[normalize_axis(axis, dim(), "size")];
 }
 
-// --- reading ----------------------------------------------------------------------------------------------------------
+// --- reading
+// ----------------------------------------------------------------------------------------------------------
 
 namespace {
 
 template <class To, class From>
 To convert_element(From x) {
-  if constexpr (std::is_same_v<From, Half> || std::is_same_v<From, BFloat16>) return convert_element<To>(float(x));
-  else if constexpr (std::is_same_v<To, Half> || std::is_same_v<To, BFloat16>) return To(float(x));
-  else if constexpr (std::is_same_v<To, bool>) return x != From(0);
-  else return static_cast<To>(x);
+  if constexpr (std::is_same_v<From, Half> || std::is_same_v<From, BFloat16>)
+    return convert_element<To>(float(x));
+  else if constexpr (std::is_same_v<To, Half> || std::is_same_v<To, BFloat16>)
+    return To(float(x));
+  else if constexpr (std::is_same_v<To, bool>)
+    return x != From(0);
+  else
+    return static_cast<To>(x);
 }
 
 void convert(const void* from, DType from_type, void* to, DType to_type, int64_t count) {
@@ -96,7 +103,10 @@ void Tensor::copy_to_host(void* destination, Loc loc) const {
 
 void Tensor::copy_out(void* destination, DType as, int64_t count, Loc loc) const {
   if (numel() != count)
-    throw ShapeError("item", fmt::format("expected a tensor with one element, got shape {}; use to_vector()", stoker::to_string(shape())), loc);
+    throw ShapeError(
+        "item",
+        fmt::format("expected a tensor with one element, got shape {}; use to_vector()", stoker::to_string(shape())),
+        loc);
   if (dtype() == as) return copy_to_host(destination, loc);
   std::vector<char> raw(static_cast<size_t>(bytes()));
   copy_to_host(raw.data(), loc);
@@ -108,7 +118,8 @@ Tensor from_host(const void* data, const Shape& shape, Options options, Loc loc)
   return Access::wrap(graph::data(type, runtime::from_host(options.device, data, type.bytes(), {"from_host", loc})));
 }
 
-// --- where it lives ---------------------------------------------------------------------------------------------------
+// --- where it lives
+// ---------------------------------------------------------------------------------------------------
 
 Tensor Tensor::to(Device target, Loc loc) const { return device() == target ? *this : copy_to(target, loc); }
 
@@ -127,12 +138,16 @@ Tensor Tensor::copy_to(Device target, Loc loc) const {
 
 Tensor Tensor::clone(Loc loc) const { return copy_to(device(), loc); }
 
-// --- cells ------------------------------------------------------------------------------------------------------------
+// --- cells
+// ------------------------------------------------------------------------------------------------------------
 
 Tensor make_cell(Arg initial, bool requires_grad) {
   const Value v = Access::value(initial.tensor.detach(), "make_cell", initial.loc);
   if (requires_grad && !is_floating(v.dtype()))
-    throw DTypeError("make_cell", fmt::format("expected a floating dtype for a cell that requires a gradient, got {}", name_of(v.dtype())), initial.loc);
+    throw DTypeError(
+        "make_cell",
+        fmt::format("expected a floating dtype for a cell that requires a gradient, got {}", name_of(v.dtype())),
+        initial.loc);
   return Access::wrap(graph::Cell::create(v, requires_grad));
 }
 
@@ -145,11 +160,14 @@ bool Tensor::requires_grad() const {
 
 Tensor& Tensor::requires_grad_(bool on) {
   if (on && !is_floating(dtype()))
-    throw DTypeError("requires_grad_", fmt::format("expected a floating dtype, got {}; only those have gradients", name_of(dtype())));
+    throw DTypeError("requires_grad_",
+                     fmt::format("expected a floating dtype, got {}; only those have gradients", name_of(dtype())));
   if (auto cell = Access::cell(*this)) {
     cell->set_requires_grad(on);
   } else if (requires_grad()) {
-    if (!on) throw GraphError("requires_grad_", "expected a cell or a tensor without a recipe, got a computed one; use detach()");
+    if (!on)
+      throw GraphError("requires_grad_",
+                       "expected a cell or a tensor without a recipe, got a computed one; use detach()");
   } else if (on) {
     Access::become_cell(*this, true);
   }
@@ -165,7 +183,9 @@ Tensor Tensor::detach() const {
 void Tensor::assign(const Tensor& value, Loc loc) const {
   graph::LocScope line(loc);
   auto cell = Access::cell(*this);
-  if (!cell) throw GraphError("assign", "expected a cell (a parameter, a buffer, make_cell()), got a value; use = to rebind the handle", loc);
+  if (!cell)
+    throw GraphError(
+        "assign", "expected a cell (a parameter, a buffer, make_cell()), got a value; use = to rebind the handle", loc);
   cell->assign(Access::value(value.detach(), "assign", loc));
 }
 

@@ -60,11 +60,13 @@ TEST_P(ArgReduceTypes, AgreesWithALoopOverEveryAxis) {
     expect_close(arg("argmax", x, axis), place);
   }
 }
-INSTANTIATE_TEST_SUITE_P(All, ArgReduceTypes, testing::Values(kBool, kU8, kI8, kI16, kI32, kI64, kF16, kBF16, kF32, kF64));
+INSTANTIATE_TEST_SUITE_P(All, ArgReduceTypes,
+                         testing::Values(kBool, kU8, kI8, kI16, kI32, kI64, kF16, kBF16, kF32, kF64));
 
 TEST(ArgReduce, LargeIntegersAreComparedExactly) {
   Array x(kI64, {3});
-  x.as<int64_t>()[0] = (int64_t(1) << 60), x.as<int64_t>()[1] = (int64_t(1) << 60) + 1, x.as<int64_t>()[2] = -(int64_t(1) << 60);
+  x.as<int64_t>()[0] = (int64_t(1) << 60), x.as<int64_t>()[1] = (int64_t(1) << 60) + 1,
+  x.as<int64_t>()[2] = -(int64_t(1) << 60);
   expect_close(arg("argmax", x, 0), {1});
   expect_close(arg("argmin", x, 0), {2});
 }

@@ -55,12 +55,14 @@ TEST_P(BatchNorm, AgreesWithTheFormulas) {
   const auto& [shape, d, of_weight] = GetParam();
   const DType s = statistics_of(d);
   const Shape channels{shape[1]};
-  const Array x = pattern(d, shape, 1, 3), dy = pattern(d, shape, 2), weight = pattern(of_weight, channels, 3), bias = pattern(of_weight, channels, 4);
+  const Array x = pattern(d, shape, 1, 3), dy = pattern(d, shape, 2), weight = pattern(of_weight, channels, 3),
+              bias = pattern(of_weight, channels, 4);
   const Reference r(x, weight, bias, dy);
   const double near = d == kF64 ? 1e-12 : d == kF32 ? 1e-5 : d == kF16 ? 0x1p-10 : 0x1p-7;
   const double near_statistics = d == kF64 ? 1e-12 : 1e-6;
 
-  const std::vector<Array> f = run("batch_norm", NormAttrs{kEps}, {x, weight, bias}, {{d, shape}, {s, channels}, {s, channels}});
+  const std::vector<Array> f =
+      run("batch_norm", NormAttrs{kEps}, {x, weight, bias}, {{d, shape}, {s, channels}, {s, channels}});
   expect_close(f[0], r.y, near);
   expect_close(f[1], r.mean, near_statistics);
   expect_close(f[2], r.rstd, near_statistics);
@@ -72,12 +74,14 @@ TEST_P(BatchNorm, AgreesWithTheFormulas) {
   expect_close(g[1], r.dweight, near_sums);
   expect_close(g[2], r.dbias, near_sums);
 }
-INSTANTIATE_TEST_SUITE_P(Cases, BatchNorm, testing::Values(
-    NormCase{{4, 3, 5, 5}, kF32, kF32}, NormCase{{2, 5, 40, 40}, kF32, kF32}, NormCase{{700, 6}, kF32, kF32},
-    NormCase{{3, 4, 130}, kF32, kF32}, NormCase{{3, 2, 3, 7, 29}, kF32, kF32}, NormCase{{1, 1, 1}, kF32, kF32},
-    NormCase{{300, 2, 2}, kF32, kF32}, NormCase{{4, 3, 5, 5}, kF64, kF64}, NormCase{{2, 3, 30, 30}, kF64, kF64},
-    NormCase{{4, 3, 5, 5}, kF16, kF32}, NormCase{{2, 3, 30, 30}, kBF16, kF32}, NormCase{{2, 3, 30, 30}, kF16, kF16},
-    NormCase{{9, 5}, kBF16, kBF16}, NormCase{{2, 600, 8, 8}, kF32, kF32}));
+INSTANTIATE_TEST_SUITE_P(Cases, BatchNorm,
+                         testing::Values(NormCase{{4, 3, 5, 5}, kF32, kF32}, NormCase{{2, 5, 40, 40}, kF32, kF32},
+                                         NormCase{{700, 6}, kF32, kF32}, NormCase{{3, 4, 130}, kF32, kF32},
+                                         NormCase{{3, 2, 3, 7, 29}, kF32, kF32}, NormCase{{1, 1, 1}, kF32, kF32},
+                                         NormCase{{300, 2, 2}, kF32, kF32}, NormCase{{4, 3, 5, 5}, kF64, kF64},
+                                         NormCase{{2, 3, 30, 30}, kF64, kF64}, NormCase{{4, 3, 5, 5}, kF16, kF32},
+                                         NormCase{{2, 3, 30, 30}, kBF16, kF32}, NormCase{{2, 3, 30, 30}, kF16, kF16},
+                                         NormCase{{9, 5}, kBF16, kBF16}, NormCase{{2, 600, 8, 8}, kF32, kF32}));
 
 std::vector<Array> forward(const Array& x) {
   const Shape channels{x.shape[1]};
@@ -113,8 +117,8 @@ TEST(BatchNorm, NoSamplesHaveNoMean) {
     EXPECT_EQ(y[0].count(), 0);
     EXPECT_TRUE(std::isnan(y[1].get(0)) && std::isnan(y[2].get(1)));
     const Array none(kF32, shape), weight = array(kF32, {2}, {1, 1});
-    const std::vector<Array> g =
-        run("batch_norm_gradient", NormAttrs{kEps}, {none, none, weight, y[1], y[2]}, {{kF32, shape}, {kF32, {2}}, {kF32, {2}}});
+    const std::vector<Array> g = run("batch_norm_gradient", NormAttrs{kEps}, {none, none, weight, y[1], y[2]},
+                                     {{kF32, shape}, {kF32, {2}}, {kF32, {2}}});
     expect_close(g[1], {0, 0});
     expect_close(g[2], {0, 0});
   }

@@ -28,7 +28,8 @@ struct Problem {
     const Shape out = y();
     const int64_t outputs = w[0] / attrs.groups;
     for (int64_t i = 0; i < numel(out); ++i) {
-      const int64_t ox = i % out[3], oy = i / out[3] % out[2], o = i / (out[3] * out[2]) % out[1], n = i / (out[3] * out[2] * out[1]);
+      const int64_t ox = i % out[3], oy = i / out[3] % out[2], o = i / (out[3] * out[2]) % out[1],
+                    n = i / (out[3] * out[2] * out[1]);
       for (int64_t k = 0; k < w[1] * w[2] * w[3]; ++k) {
         const int64_t kx = k % w[3], ky = k / w[3] % w[2], c = o / outputs * w[1] + k / (w[3] * w[2]);
         const int64_t iy = oy * attrs.stride[0] - attrs.padding_low[0] + ky * attrs.dilation[0];
@@ -48,28 +49,30 @@ struct Problem {
 };
 
 const char* name_of_kind(ConvKind kind) {
-  return kind == ConvKind::Forward ? "conv2d" : kind == ConvKind::InputGradient ? "conv2d_input_gradient" : "conv2d_weight_gradient";
+  return kind == ConvKind::Forward         ? "conv2d"
+         : kind == ConvKind::InputGradient ? "conv2d_input_gradient"
+                                           : "conv2d_weight_gradient";
 }
 
 using Types = std::vector<std::pair<DType, Shape>>;
 
 // The portable kernel, and the one that the table chooses, on one, two and three threads.
-void check(ConvKind kind, const ConvAttrs& attrs, const std::vector<Array>& in, const std::vector<Array>& want, double tolerance) {
+void check(ConvKind kind, const ConvAttrs& attrs, const std::vector<Array>& in, const std::vector<Array>& want,
+           double tolerance) {
   Types types;
   for (const Array& a : want) types.push_back({a.dtype, a.shape});
   const auto portable = [kind](const StepRequest& r) { return cpu::lower_portable_conv(kind, r); };
   for (int threads : {1, 2, 3}) {
     const auto own = run_direct(portable, name_of_kind(kind), attrs, in, types, threads);
     const auto chosen = machine(threads).run(name_of_kind(kind), attrs, {in.begin(), in.end()}, types);
-    SCOPED_TRACE(std::string(name_of_kind(kind)) + " " + machine(threads).described + " " + graph::Attrs(attrs).print());
+    SCOPED_TRACE(std::string(name_of_kind(kind)) + " " + machine(threads).described + " " +
+                 graph::Attrs(attrs).print());
     for (size_t i = 0; i < want.size(); ++i) {
       expect_close(own[i], want[i].values(), tolerance == 0 ? 0 : 1e-6);
       expect_close(chosen[i], want[i].values(), tolerance);
     }
   }
 }
-
-Array from_sums(DType d, const Shape& shape, const std::vector<double>& sums) { return array(d, shape, sums); }
 
 void check_forward(const Problem& p, DType d, double tolerance) {
   const Array x = pattern(d, p.x, 1), w = pattern(d, p.w, 2);
@@ -86,7 +89,7 @@ void check_forward(const Problem& p, DType d, double tolerance) {
       if (step == Epilogue::Relu) y[i] = y[i] < 0 ? 0 : y[i];
     }
   }
-  check(ConvKind::Forward, p.attrs, in, {from_sums(d, p.y(), y)}, tolerance);
+  check(ConvKind::Forward, p.attrs, in, {array(d, p.y(), y)}, tolerance);
 }
 
 void check_gradients(const Problem& p, DType d, double tolerance) {
@@ -97,29 +100,38 @@ void check_gradients(const Problem& p, DType d, double tolerance) {
     dw[size_t(k)] += x.get(i) * dy.get(o);
   });
   for (int64_t i = 0; i < dy.count(); ++i) db[size_t(i / (p.y()[2] * p.y()[3]) % p.w[0])] += dy.get(i);
-  check(ConvKind::InputGradient, p.gradient(ConvKind::InputGradient), {dy, w}, {from_sums(d, p.x, dx)}, tolerance);
-  check(ConvKind::WeightGradient, p.gradient(ConvKind::WeightGradient), {x, dy}, {from_sums(d, p.w, dw)}, tolerance);
+  check(ConvKind::InputGradient, p.gradient(ConvKind::InputGradient), {dy, w}, {array(d, p.x, dx)}, tolerance);
+  check(ConvKind::WeightGradient, p.gradient(ConvKind::WeightGradient), {x, dy}, {array(d, p.w, dw)}, tolerance);
   check(ConvKind::WeightGradient, p.gradient(ConvKind::WeightGradient, true), {x, dy},
-        {from_sums(d, p.w, dw), from_sums(d, {p.w[0]}, db)}, tolerance);
+        {array(d, p.w, dw), array(d, {p.w[0]}, db)}, tolerance);
+}
+
+ConvAttrs geometry(Dims stride, Dims low, Dims high, Dims dilation = {1, 1}, int64_t groups = 1) {
+  ConvAttrs attrs;
+  attrs.stride = stride, attrs.padding_low = low, attrs.padding_high = high, attrs.dilation = dilation,
+  attrs.groups = groups;
+  return attrs;
+}
+ConvAttrs padded(int64_t padding, int64_t groups = 1) {
+  return geometry({1, 1}, {padding, padding}, {padding, padding}, {1, 1}, groups);
 }
 
 std::vector<Problem> problems() {
-  std::vector<Problem> all{
-      {{2, 1, 6, 5}, {3, 1, 3, 3}, {.padding_low = {1, 1}, .padding_high = {1, 1}}},
+  return {
+      {{2, 1, 6, 5}, {3, 1, 3, 3}, padded(1)},
       {{1, 3, 4, 4}, {5, 3, 1, 1}, {}},
-      {{3, 4, 7, 9}, {6, 4, 3, 2}, {.stride = {2, 1}, .padding_low = {0, 1}, .padding_high = {2, 0}}},
-      {{2, 4, 9, 8}, {6, 2, 3, 3}, {.stride = {1, 2}, .padding_low = {2, 1}, .padding_high = {1, 3}, .dilation = {2, 1}, .groups = 2}},
-      {{2, 6, 5, 5}, {6, 1, 3, 3}, {.padding_low = {1, 1}, .padding_high = {1, 1}, .groups = 6}},
-      {{2, 16, 10, 10}, {32, 16, 3, 3}, {.padding_low = {1, 1}, .padding_high = {1, 1}}},
-      {{2, 32, 9, 9}, {64, 32, 3, 3}, {.stride = {2, 2}, .padding_low = {1, 1}, .padding_high = {1, 1}}},
-      {{2, 16, 8, 8}, {16, 1, 3, 3}, {.padding_low = {1, 1}, .padding_high = {1, 1}, .groups = 16}},
-      {{1, 20, 7, 7}, {24, 20, 3, 3}, {.padding_low = {1, 0}, .padding_high = {0, 2}}},
-      {{2, 3, 11, 12}, {8, 3, 5, 4}, {.stride = {3, 3}, .padding_low = {4, 3}, .padding_high = {0, 1}, .dilation = {1, 2}}},
-      {{2, 2, 1, 70}, {3, 2, 1, 5}, {.padding_low = {0, 2}, .padding_high = {0, 2}}},
-      {{1, 2, 3, 3}, {2, 2, 2, 2}, {.padding_low = {5, 5}, .padding_high = {5, 5}}},  // windows of padding alone
-      {{2, 2, 7, 7}, {2, 2, 2, 2}, {.stride = {4, 4}}},                               // elements that no window sees
+      {{3, 4, 7, 9}, {6, 4, 3, 2}, geometry({2, 1}, {0, 1}, {2, 0})},
+      {{2, 4, 9, 8}, {6, 2, 3, 3}, geometry({1, 2}, {2, 1}, {1, 3}, {2, 1}, 2)},
+      {{2, 6, 5, 5}, {6, 1, 3, 3}, padded(1, 6)},
+      {{2, 16, 10, 10}, {32, 16, 3, 3}, padded(1)},
+      {{2, 32, 9, 9}, {64, 32, 3, 3}, geometry({2, 2}, {1, 1}, {1, 1})},
+      {{2, 16, 8, 8}, {16, 1, 3, 3}, padded(1, 16)},
+      {{1, 20, 7, 7}, {24, 20, 3, 3}, geometry({1, 1}, {1, 0}, {0, 2})},
+      {{2, 3, 11, 12}, {8, 3, 5, 4}, geometry({3, 3}, {4, 3}, {0, 1}, {1, 2})},
+      {{2, 2, 1, 70}, {3, 2, 1, 5}, geometry({1, 1}, {0, 2}, {0, 2})},
+      {{1, 2, 3, 3}, {2, 2, 2, 2}, padded(5)},                         // windows of padding alone
+      {{2, 2, 7, 7}, {2, 2, 2, 2}, geometry({4, 4}, {0, 0}, {0, 0})},  // elements that no window sees
   };
-  return all;
 }
 
 TEST(Conv, EveryGeometryAndDtype) {
@@ -132,9 +144,13 @@ TEST(Conv, EveryGeometryAndDtype) {
 }
 
 TEST(Conv, EpilogueRunsInOrder) {
-  const std::vector<std::vector<Epilogue>> lists{
-      {Epilogue::Bias}, {Epilogue::Add}, {Epilogue::Relu}, {Epilogue::Bias, Epilogue::Relu},
-      {Epilogue::Bias, Epilogue::Add, Epilogue::Relu}, {Epilogue::Relu, Epilogue::Bias}, {Epilogue::Add, Epilogue::Relu, Epilogue::Add}};
+  const std::vector<std::vector<Epilogue>> lists{{Epilogue::Bias},
+                                                 {Epilogue::Add},
+                                                 {Epilogue::Relu},
+                                                 {Epilogue::Bias, Epilogue::Relu},
+                                                 {Epilogue::Bias, Epilogue::Add, Epilogue::Relu},
+                                                 {Epilogue::Relu, Epilogue::Bias},
+                                                 {Epilogue::Add, Epilogue::Relu, Epilogue::Add}};
   for (Problem p : {problems()[0], problems()[3], problems()[5], problems()[6]})
     for (const auto& steps : lists) {
       p.attrs.epilogue.steps = steps;
@@ -161,8 +177,10 @@ TEST(Conv, GradientsAreTheSlopes) {  // central differences of sum(y * dy), whic
     }
     return out;
   };
-  expect_close(m.run("conv2d_input_gradient", p.gradient(ConvKind::InputGradient), {dy, w}, {{kF64, p.x}})[0], slopes(true), 1e-12);
-  expect_close(m.run("conv2d_weight_gradient", p.gradient(ConvKind::WeightGradient), {x, dy}, {{kF64, p.w}})[0], slopes(false), 1e-12);
+  expect_close(m.run("conv2d_input_gradient", p.gradient(ConvKind::InputGradient), {dy, w}, {{kF64, p.x}})[0],
+               slopes(true), 1e-12);
+  expect_close(m.run("conv2d_weight_gradient", p.gradient(ConvKind::WeightGradient), {x, dy}, {{kF64, p.w}})[0],
+               slopes(false), 1e-12);
 }
 
 TEST(Conv, EmptyBatchesAndChannels) {
@@ -179,15 +197,15 @@ TEST(Conv, EmptyBatchesAndChannels) {
 }
 
 TEST(Conv, SameBitsAgain) {
-  const Problem p{{32, 8, 12, 12}, {16, 8, 3, 3}, {.padding_low = {1, 1}, .padding_high = {1, 1}}};
+  const Problem p{{32, 8, 12, 12}, {16, 8, 3, 3}, padded(1)};
   Array x = pattern(kF32, p.x, 1), dy = pattern(kF32, p.y(), 2);
   for (int64_t i = 0; i < x.count(); ++i) x.as<float>()[i] *= 1.1f;
   const auto attrs = p.gradient(ConvKind::WeightGradient);
   const auto run = [&] { return machine(2).run("conv2d_weight_gradient", attrs, {x, dy}, {{kF32, p.w}})[0]; };
   EXPECT_TRUE(run().same_bits(run()));
   const auto own = [&](int threads) {
-    return run_direct([](const StepRequest& r) { return cpu::lower_portable_conv(ConvKind::WeightGradient, r); }, "conv2d_weight_gradient",
-                      attrs, {x, dy}, {{kF32, p.w}}, threads)[0];
+    return run_direct([](const StepRequest& r) { return cpu::lower_portable_conv(ConvKind::WeightGradient, r); },
+                      "conv2d_weight_gradient", attrs, {x, dy}, {{kF32, p.w}}, threads)[0];
   };
   EXPECT_TRUE(own(1).same_bits(own(2)) && own(1).same_bits(own(3)));
 }

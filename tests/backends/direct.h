@@ -33,8 +33,9 @@ class FencedMemory {
 
 // `lower` makes the kernel of a request.
 template <class Lower>
-std::vector<Array> run_direct(const Lower& lower, const std::string& op, graph::Attrs attrs, const std::vector<Array>& inputs,
-                              const std::vector<std::pair<DType, Shape>>& outputs, int threads) {
+std::vector<Array> run_direct(const Lower& lower, const std::string& op, graph::Attrs attrs,
+                              const std::vector<Array>& inputs, const std::vector<std::pair<DType, Shape>>& outputs,
+                              int threads) {
   const cpu::ThreadCountScope team(threads);
   const graph::Op row = Machine::row_of(op);
   StepRequest request{.op = &row, .attrs = std::move(attrs), .inputs = {}, .outputs = {}, .loc = {"test.cpp", 7}};

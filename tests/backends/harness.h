@@ -29,7 +29,10 @@ struct Array {
 
   Array() = default;
   Array(DType type, Shape extents)
-      : dtype(type), shape(extents), strides(contiguous_strides(extents)), data(size_t(numel(extents)) * size_of(type)) {}
+      : dtype(type),
+        shape(extents),
+        strides(contiguous_strides(extents)),
+        data(size_t(numel(extents)) * size_of(type)) {}
 
   int64_t count() const { return numel(shape); }
   template <class T>
@@ -46,16 +49,20 @@ struct Array {
       using T = decltype(t);
       T v;
       std::memcpy(&v, data.data() + size_t(i) * sizeof(T), sizeof(T));
-      if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return double(float(v));
-      else return double(v);
+      if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
+        return double(float(v));
+      else
+        return double(v);
     });
   }
   void set(int64_t i, double value) {
     visit(dtype, [&](auto t) {
       using T = decltype(t);
       T v;
-      if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) v = T(float(value));
-      else v = T(value);
+      if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
+        v = T(float(value));
+      else
+        v = T(value);
       std::memcpy(data.data() + size_t(i) * sizeof(T), &v, sizeof(T));
     });
   }

@@ -74,7 +74,8 @@ TEST_P(Aligned, AgreeWithLoops) {
   const auto& [shape, axis, index_shape] = GetParam();
   for (DType d : {kF32, kF64, kBF16, kU8, kI64})
     for (DType of_index : {kI32, kI64}) {
-      const Array x = pattern(d, shape, 1, is_floating(d) ? 1 : 40), source = pattern(d, index_shape, 2, is_floating(d) ? 1 : 40);
+      const Array x = pattern(d, shape, 1, is_floating(d) ? 1 : 40),
+                  source = pattern(d, index_shape, 2, is_floating(d) ? 1 : 40);
       const Array index = indices(of_index, index_shape, shape[axis]);
       const std::vector<int64_t> places = aligned_places(shape, index, axis);
       std::vector<double> gathered, scattered = x.values(), added = x.values();
@@ -90,12 +91,15 @@ TEST_P(Aligned, AgreeWithLoops) {
       expect_close(update("scatter_add", x, index, source, axis), added, d == kBF16 ? 0x1p-8 : 0);
     }
 }
-INSTANTIATE_TEST_SUITE_P(Shapes, Aligned, testing::Values(
-    IndexCase{{5}, 0, {9}}, IndexCase{{5, 4}, 1, {5, 1}}, IndexCase{{5, 4}, 0, {3, 4}}, IndexCase{{5, 4}, 0, {7, 2}},
-    IndexCase{{3, 4, 5}, 1, {3, 6, 5}}, IndexCase{{3, 4, 5}, 1, {2, 6, 3}}, IndexCase{{3, 4, 5, 6}, 1, {2, 9, 4, 6}},
-    IndexCase{{3, 4, 5, 6}, 2, {3, 4, 2, 5}}, IndexCase{{3, 4, 5, 6}, 0, {8, 3, 5, 6}}, IndexCase{{3, 4}, 0, {0, 4}},
-    IndexCase{{3, 4}, 1, {0, 4}}, IndexCase{{300, 400}, 0, {200, 400}}, IndexCase{{300, 400}, 1, {300, 200}},
-    IndexCase{{50}, 0, {60000}}));
+INSTANTIATE_TEST_SUITE_P(Shapes, Aligned,
+                         testing::Values(IndexCase{{5}, 0, {9}}, IndexCase{{5, 4}, 1, {5, 1}},
+                                         IndexCase{{5, 4}, 0, {3, 4}}, IndexCase{{5, 4}, 0, {7, 2}},
+                                         IndexCase{{3, 4, 5}, 1, {3, 6, 5}}, IndexCase{{3, 4, 5}, 1, {2, 6, 3}},
+                                         IndexCase{{3, 4, 5, 6}, 1, {2, 9, 4, 6}},
+                                         IndexCase{{3, 4, 5, 6}, 2, {3, 4, 2, 5}},
+                                         IndexCase{{3, 4, 5, 6}, 0, {8, 3, 5, 6}}, IndexCase{{3, 4}, 0, {0, 4}},
+                                         IndexCase{{3, 4}, 1, {0, 4}}, IndexCase{{300, 400}, 0, {200, 400}},
+                                         IndexCase{{300, 400}, 1, {300, 200}}, IndexCase{{50}, 0, {60000}}));
 
 class Runs : public testing::TestWithParam<IndexCase> {};
 
@@ -104,7 +108,8 @@ TEST_P(Runs, AgreeWithLoops) {
   const Shape result = taken_shape(shape, index_shape, axis);
   for (DType d : {kF32, kF16, kI16, kBool, kI64})
     for (DType of_index : {kI32, kI64}) {
-      const Array x = pattern(d, shape, 1, is_floating(d) ? 1 : 40), source = pattern(d, result, 2, is_floating(d) ? 1 : 40);
+      const Array x = pattern(d, shape, 1, is_floating(d) ? 1 : 40),
+                  source = pattern(d, result, 2, is_floating(d) ? 1 : 40);
       const Array index = indices(of_index, index_shape, shape[axis]);
       const std::vector<int64_t> places = taken_places(shape, index, axis);
       std::vector<double> taken, added = x.values();
@@ -117,10 +122,12 @@ TEST_P(Runs, AgreeWithLoops) {
       expect_close(update("index_add", x, index, source, axis), added, d == kF16 ? 0x1p-10 : 0);
     }
 }
-INSTANTIATE_TEST_SUITE_P(Shapes, Runs, testing::Values(
-    IndexCase{{5}, 0, {9}}, IndexCase{{5}, 0, {}}, IndexCase{{5, 4}, 0, {2, 3}}, IndexCase{{5, 4}, 1, {7}},
-    IndexCase{{3, 4, 5}, 1, {2, 2}}, IndexCase{{3, 4, 5}, 1, {0}}, IndexCase{{0, 4}, 1, {3}}, IndexCase{{3, 4, 0}, 1, {3}},
-    IndexCase{{100, 64}, 0, {20, 50}}, IndexCase{{40, 30}, 1, {900}}));
+INSTANTIATE_TEST_SUITE_P(Shapes, Runs,
+                         testing::Values(IndexCase{{5}, 0, {9}}, IndexCase{{5}, 0, {}}, IndexCase{{5, 4}, 0, {2, 3}},
+                                         IndexCase{{5, 4}, 1, {7}}, IndexCase{{3, 4, 5}, 1, {2, 2}},
+                                         IndexCase{{3, 4, 5}, 1, {0}}, IndexCase{{0, 4}, 1, {3}},
+                                         IndexCase{{3, 4, 0}, 1, {3}}, IndexCase{{100, 64}, 0, {20, 50}},
+                                         IndexCase{{40, 30}, 1, {900}}));
 
 TEST(Scatter, TheLastOfEqualsWins) {
   const Array x(kF32, {3});
@@ -129,7 +136,8 @@ TEST(Scatter, TheLastOfEqualsWins) {
 
 TEST(ScatterAdd, SumsFollowTheSource) {  // 1e8 + 1 - 1e8 is 0 in f32, 1e8 - 1e8 + 1 is 1
   const Array x(kF32, {2, 1});
-  expect_close(update("scatter_add", x, array(kI64, {6, 1}, {0, 0, 0, 1, 1, 1}), array(kF32, {6, 1}, {1e8, 1, -1e8, 1e8, -1e8, 1}), 0),
+  expect_close(update("scatter_add", x, array(kI64, {6, 1}, {0, 0, 0, 1, 1, 1}),
+                      array(kF32, {6, 1}, {1e8, 1, -1e8, 1e8, -1e8, 1}), 0),
                {0, 1});
 }
 
@@ -140,7 +148,9 @@ TEST(ScatterAdd, HalvesAreSummedInFloat) {
 }
 
 TEST(ScatterAdd, BoolIsALogicalOr) {
-  expect_close(update("scatter_add", array(kBool, {3}, {1, 0, 0}), array(kI32, {2}, {0, 2}), array(kBool, {2}, {1, 1}), 0), {1, 0, 1});
+  expect_close(
+      update("scatter_add", array(kBool, {3}, {1, 0, 0}), array(kI32, {2}, {0, 2}), array(kBool, {2}, {1, 1}), 0),
+      {1, 0, 1});
 }
 
 TEST(ScatterAdd, IntegersWrap) {
@@ -149,9 +159,11 @@ TEST(ScatterAdd, IntegersWrap) {
   expect_close(update("index_add", x, array(kI32, {1}, {0}), array(kI32, {1}, {1}), 0), {-2147483648.0});
 }
 
-// --- wrong indices ----------------------------------------------------------------------------------------------------
+// --- wrong indices
+// ----------------------------------------------------------------------------------------------------
 
-std::string message_of(const std::string& op, const IndexAttrs& attrs, const std::vector<Input>& inputs, const Shape& result) {
+std::string message_of(const std::string& op, const IndexAttrs& attrs, const std::vector<Input>& inputs,
+                       const Shape& result) {
   try {
     run(op, attrs, inputs, {{kF32, result}});
   } catch (const ValueError& e) {
@@ -174,7 +186,8 @@ TEST(WrongIndex, IsNamedWithExtentAndPlace) {
 TEST(WrongIndex, NegativeOnesAreWrongWhereTheyDoNotCountFromTheEnd) {
   const Array x(kF32, {5}), index = array(kI32, {2}, {0, -1});
   EXPECT_EQ(message_of("take", {0, true}, {x, index}, {2}), "nothing");
-  EXPECT_NE(message_of("take", {0, false}, {x, index}, {2}).find("in 0..4 along axis 0 of extent 5, got -1 at [1]"), std::string::npos);
+  EXPECT_NE(message_of("take", {0, false}, {x, index}, {2}).find("in 0..4 along axis 0 of extent 5, got -1 at [1]"),
+            std::string::npos);
 }
 
 TEST(WrongIndex, TheFirstIsNamedByAnyNumberOfThreads) {
@@ -191,8 +204,10 @@ TEST(WrongIndex, TheFirstIsNamedByAnyNumberOfThreads) {
 }
 
 TEST(WrongIndex, IsOneOfNoElements) {
-  EXPECT_NE(message_of("take", {0}, {Array(kF32, {0}), array(kI64, {1}, {0})}, {1}).find("no index"), std::string::npos);
-  EXPECT_NE(message_of("take", {0}, {Array(kF32, {2}), array(kI64, {}, {-3})}, {}).find("got -3 at []"), std::string::npos);
+  EXPECT_NE(message_of("take", {0}, {Array(kF32, {0}), array(kI64, {1}, {0})}, {1}).find("no index"),
+            std::string::npos);
+  EXPECT_NE(message_of("take", {0}, {Array(kF32, {2}), array(kI64, {}, {-3})}, {}).find("got -3 at []"),
+            std::string::npos);
 }
 
 TEST(WrongIndex, IsNotCutTo32Bits) {

@@ -86,7 +86,8 @@ TEST(Pad, ImagesAgreeWithALoop) {
     for (int64_t c = -1; c < 20; ++c)
       for (int64_t h = -2; h < 31; ++h)
         for (int64_t w = -3; w < 42; ++w)
-          expected.push_back(c >= 0 && h >= 0 && h < 30 && w >= 0 && w < 40 ? x.get(((n * 20 + c) * 30 + h) * 40 + w) : 0.5);
+          expected.push_back(c >= 0 && h >= 0 && h < 30 && w >= 0 && w < 40 ? x.get(((n * 20 + c) * 30 + h) * 40 + w)
+                                                                            : 0.5);
   expect_close(y, expected);
 }
 

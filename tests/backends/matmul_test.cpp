@@ -68,7 +68,8 @@ void check(const std::vector<Array>& in, const std::vector<Epilogue>& steps = {}
   for (int threads : {1, 2, 3}) {
     expect_close(run_portable(in, steps, threads)[0], want.values());
     const std::vector<Input> inputs(in.begin(), in.end());
-    expect_close(machine(threads).run("matmul", MatmulAttrs{{steps}}, inputs, {{want.dtype, want.shape}})[0], want.values());
+    expect_close(machine(threads).run("matmul", MatmulAttrs{{steps}}, inputs, {{want.dtype, want.shape}})[0],
+                 want.values());
   }
 }
 
@@ -115,7 +116,8 @@ Array values(DType d, const Shape& shape, uint32_t seed) {
 
 TEST(Matmul, EveryDtypeAndStride) {
   for (DType d : all_dtypes())
-    for (auto [m, k, n] : {std::array{1, 1, 1}, std::array{3, 5, 7}, std::array{1, 300, 10}, std::array{65, 17, 1}, std::array{101, 260, 70}}) {
+    for (auto [m, k, n] : {std::array{1, 1, 1}, std::array{3, 5, 7}, std::array{1, 300, 10}, std::array{65, 17, 1},
+                           std::array{101, 260, 70}}) {
       const Array a = values(d, {m, k}, 1), b = values(d, {k, n}, 2);
       for (const Array& x : {a, transposed(a), reversed(a)})
         for (const Array& y : {b, transposed(b), reversed(b)}) {
@@ -127,8 +129,12 @@ TEST(Matmul, EveryDtypeAndStride) {
 
 TEST(Matmul, BatchesBroadcast) {
   for (DType d : {kF32, kF64, kI8})
-    for (auto [a, b] : {std::pair<Shape, Shape>{{4, 3, 5}, {4, 5, 6}}, {{4, 3, 5}, {1, 5, 6}}, {{1, 3, 5}, {4, 5, 6}},
-                        {{2, 1, 3, 5}, {1, 3, 5, 6}}, {{2, 3, 4, 5}, {1, 1, 5, 6}}, {{1, 1, 1, 1, 1, 2, 3, 4}, {2, 1, 2, 1, 2, 1, 4, 2}}})
+    for (auto [a, b] : {std::pair<Shape, Shape>{{4, 3, 5}, {4, 5, 6}},
+                        {{4, 3, 5}, {1, 5, 6}},
+                        {{1, 3, 5}, {4, 5, 6}},
+                        {{2, 1, 3, 5}, {1, 3, 5, 6}},
+                        {{2, 3, 4, 5}, {1, 1, 5, 6}},
+                        {{1, 1, 1, 1, 1, 2, 3, 4}, {2, 1, 2, 1, 2, 1, 4, 2}}})
       check({values(d, a, 3), values(d, b, 4)});
 }
 
@@ -150,9 +156,13 @@ TEST(Matmul, ReadsExpandedInputs) {
 }
 
 TEST(Matmul, EpilogueRunsInOrder) {
-  const std::vector<std::vector<Epilogue>> lists{
-      {Epilogue::Bias}, {Epilogue::Add}, {Epilogue::Relu}, {Epilogue::Bias, Epilogue::Relu},
-      {Epilogue::Bias, Epilogue::Add, Epilogue::Relu}, {Epilogue::Relu, Epilogue::Bias}, {Epilogue::Add, Epilogue::Relu, Epilogue::Add}};
+  const std::vector<std::vector<Epilogue>> lists{{Epilogue::Bias},
+                                                 {Epilogue::Add},
+                                                 {Epilogue::Relu},
+                                                 {Epilogue::Bias, Epilogue::Relu},
+                                                 {Epilogue::Bias, Epilogue::Add, Epilogue::Relu},
+                                                 {Epilogue::Relu, Epilogue::Bias},
+                                                 {Epilogue::Add, Epilogue::Relu, Epilogue::Add}};
   for (DType d : {kF32, kF64, kBF16, kI16, kI32, kI8})
     for (const auto& steps : lists)
       for (const Shape& batch : {Shape{}, Shape{2, 3}}) {
@@ -193,7 +203,8 @@ TEST(Matmul, IntegersWrap) {
   expect_close(run_portable({array(kI32, {1, 2}, {65536, 3}), array(kI32, {2, 1}, {65536, 5})}, {}, 1)[0], {15});
   expect_close(run_portable({array(kI16, {1, 1}, {300}), array(kI16, {1, 1}, {300})}, {}, 1)[0], {24464});
   expect_close(run_portable({array(kI64, {1, 1}, {4294967296.0}), array(kI64, {1, 1}, {4294967296.0})}, {}, 1)[0], {0});
-  expect_close(run_portable({array(kI64, {1, 1}, {-3}), array(kI64, {1, 1}, {4294967296.0})}, {}, 1)[0], {-12884901888.0});
+  expect_close(run_portable({array(kI64, {1, 1}, {-3}), array(kI64, {1, 1}, {4294967296.0})}, {}, 1)[0],
+               {-12884901888.0});
 }
 
 TEST(Matmul, BytesOfBothSignsMix) {
@@ -203,7 +214,8 @@ TEST(Matmul, BytesOfBothSignsMix) {
 }
 
 TEST(Matmul, HalvesAccumulateInFloat) {
-  const Array ones = array(kF16, {1, 4096}, std::vector<double>(4096, 1)), b = array(kF16, {4096, 1}, std::vector<double>(4096, 1));
+  const Array ones = array(kF16, {1, 4096}, std::vector<double>(4096, 1)),
+              b = array(kF16, {4096, 1}, std::vector<double>(4096, 1));
   EXPECT_EQ(run("matmul", MatmulAttrs{}, {ones, b}, {{kF16, {1, 1}}})[0].get(0), 4096);
   const Array large = array(kF16, {1, 2}, {60000, -60000}), two = array(kF16, {2, 1}, {4, 4});
   EXPECT_EQ(run("matmul", MatmulAttrs{}, {large, two}, {{kF16, {1, 1}}})[0].get(0), 0);

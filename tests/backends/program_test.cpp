@@ -25,9 +25,12 @@ class Writer {
   }
   int load(int a, bool row = false) { return load(a, lane_of(program_->args[size_t(a)].dtype), row); }
   int load(int a, Lane lane, bool row) {
-    return add({Kind::Load, {.prim = Prim::Arg, .lane = lane}, a}, row || program_->args[size_t(a)].access != Access::Element);
+    return add({Kind::Load, {.prim = Prim::Arg, .lane = lane}, a},
+               row || program_->args[size_t(a)].access != Access::Element);
   }
-  int op(Prim prim, int a, int b = -1, int c = -1, bool row = false) { return op(prim, lane(prim == Prim::Select ? b : a), a, b, c, row); }
+  int op(Prim prim, int a, int b = -1, int c = -1, bool row = false) {
+    return op(prim, lane(prim == Prim::Select ? b : a), a, b, c, row);
+  }
   int op(Prim prim, Lane lane, int a, int b = -1, int c = -1, bool row = false, uint64_t imm = 0) {
     return add({Kind::Compute, {.prim = prim, .lane = lane, .a = a, .b = b, .c = c, .imm = imm}, -1}, row);
   }
@@ -36,7 +39,8 @@ class Writer {
     return add({Kind::Compute, {.prim = Prim::Const, .lane = lane, .imm = bits}, -1}, true);
   }
   void store(int value, int a) {
-    add({Kind::Store, {.prim = Prim::Arg, .lane = lane(value), .a = value}, a}, program_->args[size_t(a)].access == Access::Row);
+    add({Kind::Store, {.prim = Prim::Arg, .lane = lane(value), .a = value}, a},
+        program_->args[size_t(a)].access == Access::Row);
   }
   int keep(int value) {
     program_->row_buffers.push_back(lane(value));
@@ -60,7 +64,10 @@ class Writer {
     return results;
   }
 
-  Lane lane(int code) const { return program_->code[size_t(code)].kind == Kind::Compute ? program_->code[size_t(code)].expr.result() : program_->code[size_t(code)].expr.lane; }
+  Lane lane(int code) const {
+    return program_->code[size_t(code)].kind == Kind::Compute ? program_->code[size_t(code)].expr.result()
+                                                              : program_->code[size_t(code)].expr.lane;
+  }
   std::shared_ptr<Program> program() const { return program_; }
 
  private:
@@ -121,8 +128,10 @@ TEST(Program, ComparisonsAreOrderedButNotEqual) {
 
 TEST(Program, IntegerDivisionTruncatesAndNeverTraps) {
   const double lowest = -2147483648.0;
-  expect_close(binary(Prim::Div, kI32, {8, -8, 7, -7, 5, lowest}, {-3, 3, -2, 2, 0, -1}, kI32), {-2, -2, -3, -3, 0, lowest});
-  expect_close(binary(Prim::Div, kI64, {8, -8, 7, -7, 5, -0x1p63}, {-3, 3, -2, 2, 0, -1}, kI64), {-2, -2, -3, -3, 0, -0x1p63});
+  expect_close(binary(Prim::Div, kI32, {8, -8, 7, -7, 5, lowest}, {-3, 3, -2, 2, 0, -1}, kI32),
+               {-2, -2, -3, -3, 0, lowest});
+  expect_close(binary(Prim::Div, kI64, {8, -8, 7, -7, 5, -0x1p63}, {-3, 3, -2, 2, 0, -1}, kI64),
+               {-2, -2, -3, -3, 0, -0x1p63});
 }
 
 TEST(Program, IntegerRemainderHasTheDivisorsSign) {
@@ -164,8 +173,10 @@ TEST(Program, NarrowWrapsIntegersAndRoundsFloats) {
   expect_close(unary(Prim::Narrow, kI32, {300, -1}, kI32, Lane::I32, uint64_t(kU8)), {44, 255});
   expect_close(unary(Prim::Narrow, kI32, {200, -129}, kI32, Lane::I32, uint64_t(kI8)), {-56, 127});
   expect_close(unary(Prim::Narrow, kI64, {0x1p32 + 5}, kI64, Lane::I64, uint64_t(kI32)), {5});
-  expect_close(unary(Prim::Narrow, kF32, {1 + 0x1p-8, 1 + 3 * 0x1p-8}, kF32, Lane::F32, uint64_t(kBF16)), {1, 1 + 0x1p-6});
-  expect_close(unary(Prim::Narrow, kF32, {65519, 65520, 1 + 0x1p-11}, kF32, Lane::F32, uint64_t(kF16)), {65504, kInf, 1});
+  expect_close(unary(Prim::Narrow, kF32, {1 + 0x1p-8, 1 + 3 * 0x1p-8}, kF32, Lane::F32, uint64_t(kBF16)),
+               {1, 1 + 0x1p-6});
+  expect_close(unary(Prim::Narrow, kF32, {65519, 65520, 1 + 0x1p-11}, kF32, Lane::F32, uint64_t(kF16)),
+               {65504, kInf, 1});
 }
 
 TEST(Program, ShiftsTakeCountsModuloTheWidth) {
@@ -181,7 +192,8 @@ TEST(Program, FmaRoundsOnce) {
   const int v = w.load(x);
   w.store(w.op(Prim::Fma, v, v, w.op(Prim::Neg, w.op(Prim::Mul, v, v))), y);
   const float a = 1 + 0x1p-12f;
-  expect_close(run_program(w, {{}, 1, {strides({}, 1), strides({}, 1)}}, {array(kF32, {1}, {a})}, {{kF32, {1}}})[0], {0x1p-24});
+  expect_close(run_program(w, {{}, 1, {strides({}, 1), strides({}, 1)}}, {array(kF32, {1}, {a})}, {{kF32, {1}}})[0],
+               {0x1p-24});
 }
 
 TEST(Program, EveryDTypeIsLoadedAndStored) {
@@ -207,7 +219,8 @@ TEST(Program, StoresConvertBetweenLanes) {
   for (int out : {b, h, q, d}) w.store(v, out);
   const std::vector<double> in{0, 0.5, -2.75, 65504};
   const auto s = strides({}, 1);
-  const auto out = run_program(w, {{}, 4, {s, s, s, s, s}}, {array(kF32, {4}, in)}, {{kBool, {4}}, {kF16, {4}}, {kI64, {4}}, {kF64, {4}}});
+  const auto out = run_program(w, {{}, 4, {s, s, s, s, s}}, {array(kF32, {4}, in)},
+                               {{kBool, {4}}, {kF16, {4}}, {kI64, {4}}, {kF64, {4}}});
   expect_close(out[0], {0, 1, 1, 1});
   expect_close(out[1], in);
   expect_close(out[2], {0, 0, -2, 65504});
@@ -238,7 +251,10 @@ TEST_P(Walk, ReadsAnyStrides) {
   const int row = w.op(Prim::Cast, Lane::F32, w.load(xr), -1, -1, true);
   const int product = w.op(Prim::Mul, w.load(xa), row);
   w.store(w.op(Prim::Add, w.op(Prim::Add, product, w.load(xc)), w.load(xs)), xy);
-  const ProgramGeometry g{{I, J}, K, {strides({s[0], s[1]}, s[2]), strides({0, 1}, 0), strides({0, 0}, 1), strides({0, 0}, 0), strides({J * K, K}, 1)}};
+  const ProgramGeometry g{{I, J},
+                          K,
+                          {strides({s[0], s[1]}, s[2]), strides({0, 1}, 0), strides({0, 0}, 1), strides({0, 0}, 0),
+                           strides({J * K, K}, 1)}};
   const Array y = run_program(w, g, {a, r, c, Number::real(0.25)}, {{kF32, {I, J, K}}})[0];
   for (int64_t i = 0; i < I; ++i)
     for (int64_t j = 0; j < J; ++j)
@@ -251,8 +267,18 @@ TEST_P(Walk, ReadsAnyStrides) {
 std::vector<WalkCase> walk_cases() {
   std::vector<WalkCase> cases;
   for (int layout = 0; layout < 5; ++layout)
-    for (auto [i, j, k] : {std::tuple{1, 1, 1}, {3, 5, 1}, {4, 3, 7}, {2, 65, 49}, {7, 5, 196}, {3, 2, 512}, {2, 3, 513},
-                           {3, 2, 5000}, {1, 1, 40000}, {600, 2, 1}, {0, 3, 4}, {2, 3, 0}})
+    for (auto [i, j, k] : {std::tuple{1, 1, 1},
+                           {3, 5, 1},
+                           {4, 3, 7},
+                           {2, 65, 49},
+                           {7, 5, 196},
+                           {3, 2, 512},
+                           {2, 3, 513},
+                           {3, 2, 5000},
+                           {1, 1, 40000},
+                           {600, 2, 1},
+                           {0, 3, 4},
+                           {2, 3, 0}})
       cases.push_back({i, j, k, layout});
   return cases;
 }
@@ -264,7 +290,8 @@ T reduce_in_order(const T* x, int64_t n, T identity, F f) {
   T total = identity;
   for (int64_t b = 0; b < n; b += kReduceBlock) {
     std::vector<T> lanes(size_t(kReduceLanes), identity);
-    for (int64_t i = b; i < std::min(n, b + kReduceBlock); ++i) lanes[size_t((i - b) % kReduceLanes)] = f(lanes[size_t((i - b) % kReduceLanes)], x[i]);
+    for (int64_t i = b; i < std::min(n, b + kReduceBlock); ++i)
+      lanes[size_t((i - b) % kReduceLanes)] = f(lanes[size_t((i - b) % kReduceLanes)], x[i]);
     for (int64_t half = kReduceLanes / 2; half > 0; half /= 2)
       for (int64_t j = 0; j < half; ++j) lanes[size_t(j)] = f(lanes[size_t(j)], lanes[size_t(j + half)]);
     total = f(total, lanes[0]);
@@ -284,20 +311,27 @@ TEST_P(RowReduction, AddsInTheDocumentedOrder) {
   w.store(results[1], m);
   Array in(kF32, {rows, columns});
   for (int64_t i = 0; i < in.count(); ++i) in.as<float>()[i] = float(std::sin(double(i) * 0.37)) * 3.3f;
-  const auto out = run_program(w, {{rows}, columns, {strides({columns}, 1), strides({1}, 0), strides({1}, 0)}}, {in}, {{kF32, {rows}}, {kF32, {rows}}});
+  const auto out = run_program(w, {{rows}, columns, {strides({columns}, 1), strides({1}, 0), strides({1}, 0)}}, {in},
+                               {{kF32, {rows}}, {kF32, {rows}}});
   for (int64_t r = 0; r < rows; ++r) {
     const float* p = in.as<float>() + r * columns;
     EXPECT_EQ(float(out[0].get(r)), reduce_in_order<float>(p, columns, 0, std::plus<float>())) << r;
-    EXPECT_EQ(float(out[1].get(r)), reduce_in_order<float>(p, columns, -INFINITY, [](float a, float b) { return std::max(a, b); })) << r;
+    EXPECT_EQ(float(out[1].get(r)),
+              reduce_in_order<float>(p, columns, -INFINITY, [](float a, float b) { return std::max(a, b); }))
+        << r;
   }
 }
-INSTANTIATE_TEST_SUITE_P(Extents, RowReduction, testing::Combine(testing::Values(1, 2, 5, 130), testing::Values(0, 1, 3, 10, 33, 64, 65, 200, 512, 513, 1000, 16384, 16385, 50001)));
+INSTANTIATE_TEST_SUITE_P(Extents, RowReduction,
+                         testing::Combine(testing::Values(1, 2, 5, 130),
+                                          testing::Values(0, 1, 3, 10, 33, 64, 65, 200, 512, 513, 1000, 16384, 16385,
+                                                          50001)));
 
 TEST(Program, SumsOfOneNegativeZeroArePositive) {
   Writer w;
   const int x = w.arg(kF32), s = w.arg(kF32, Access::Row, true);
   w.store(w.reduce({{w.load(x), ReduceKind::Sum}})[0], s);
-  const Array y = run_program(w, {{1}, 1, {strides({1}, 1), strides({1}, 0)}}, {array(kF32, {1}, {-0.0})}, {{kF32, {1}}})[0];
+  const Array y =
+      run_program(w, {{1}, 1, {strides({1}, 1), strides({1}, 0)}}, {array(kF32, {1}, {-0.0})}, {{kF32, {1}}})[0];
   EXPECT_FALSE(std::signbit(y.get(0)));
 }
 
@@ -311,7 +345,8 @@ TEST(Program, ReductionsOfEveryLaneAndKind) {
     const auto r = w.reduce({{v, ReduceKind::Sum}, {v, ReduceKind::Prod}, {v, ReduceKind::Max}, {v, ReduceKind::Min}});
     for (int i = 0; i < 4; ++i) w.store(r[size_t(i)], outs[size_t(i)]);
     const auto s = strides({1}, 0);
-    const auto out = run_program(w, {{2}, 3, {strides({3}, 1), s, s, s, s}}, {array(d, {2, 3}, {1, -2, 4, 3, 5, -7})}, {{d, {2}}, {d, {2}}, {d, {2}}, {d, {2}}});
+    const auto out = run_program(w, {{2}, 3, {strides({3}, 1), s, s, s, s}}, {array(d, {2, 3}, {1, -2, 4, 3, 5, -7})},
+                                 {{d, {2}}, {d, {2}}, {d, {2}}, {d, {2}}});
     expect_close(out[0], {3, 1});
     expect_close(out[1], {-8, -105});
     expect_close(out[2], {4, 5});
@@ -348,7 +383,8 @@ TEST_P(Softmax, RunsInPhases) {
   w.store(sum, total);
   w.store(w.op(Prim::Mul, w.recall(buffer), inverse), y);
   const Array in = pattern(kF32, {rows, columns}, 11);
-  const auto out = run_program(w, {{rows}, columns, {strides({columns}, 1), strides({columns}, 1), strides({1}, 0)}}, {in}, {{kF32, {rows, columns}}, {kF32, {rows}}});
+  const auto out = run_program(w, {{rows}, columns, {strides({columns}, 1), strides({columns}, 1), strides({1}, 0)}},
+                               {in}, {{kF32, {rows, columns}}, {kF32, {rows}}});
   for (int64_t r = 0; r < rows; ++r) {
     const float* p = in.as<float>() + r * columns;
     const float top = *std::max_element(p, p + columns);
@@ -356,10 +392,13 @@ TEST_P(Softmax, RunsInPhases) {
     for (int64_t c = 0; c < columns; ++c) square.push_back((p[c] - top) * (p[c] - top));
     const float s = reduce_in_order<float>(square.data(), columns, 0, std::plus<float>());
     ASSERT_EQ(float(out[1].get(r)), s);
-    for (int64_t c = 0; c < columns; ++c) ASSERT_EQ(float(out[0].get(r * columns + c)), square[size_t(c)] * (1 / s)) << r << " " << c;
+    for (int64_t c = 0; c < columns; ++c)
+      ASSERT_EQ(float(out[0].get(r * columns + c)), square[size_t(c)] * (1 / s)) << r << " " << c;
   }
 }
-INSTANTIATE_TEST_SUITE_P(Extents, Softmax, testing::Combine(testing::Values(1, 4, 77), testing::Values(2, 10, 100, 511, 700, 20000, 40000)));
+INSTANTIATE_TEST_SUITE_P(Extents, Softmax,
+                         testing::Combine(testing::Values(1, 4, 77),
+                                          testing::Values(2, 10, 100, 511, 700, 20000, 40000)));
 
 TEST(Program, OutputsMayLieOverInputs) {
   // y = x * 2 over x, and z = x + 1 computed after it.
@@ -380,7 +419,10 @@ TEST(Program, OutputsMayLieOverInputs) {
 }
 
 TEST(Program, ScalarsArriveAtEachLaunch) {
-  for (auto [dtype, number, expected] : {std::tuple{kF32, Number::real(0.1), double(0.1f)}, {kF64, Number::real(0.1, kF64), 0.1}, {kI32, Number::integer(-3, kI32), -3.0}, {kI64, Number::integer(INT64_C(1) << 40), 0x1p40}}) {
+  for (auto [dtype, number, expected] : {std::tuple{kF32, Number::real(0.1), double(0.1f)},
+                                         {kF64, Number::real(0.1, kF64), 0.1},
+                                         {kI32, Number::integer(-3, kI32), -3.0},
+                                         {kI64, Number::integer(INT64_C(1) << 40), 0x1p40}}) {
     Writer w;
     const int s = w.arg(dtype, Access::Scalar), y = w.arg(dtype, Access::Element, true);
     w.store(w.load(s), y);
@@ -391,7 +433,11 @@ TEST(Program, ScalarsArriveAtEachLaunch) {
 
 TEST(Program, FunctionsOfDoublesComeFromTheCLibrary) {
   const std::vector<double> x{0.25, 0.5, 0.75};
-  const std::pair<Prim, double (*)(double)> functions[] = {{Prim::Exp, std::exp}, {Prim::Log, std::log}, {Prim::Sin, std::sin}, {Prim::Cos, std::cos}, {Prim::Tanh, std::tanh}, {Prim::Erf, std::erf}, {Prim::Log1p, std::log1p}, {Prim::Expm1, std::expm1}, {Prim::Atan, std::atan}, {Prim::Asin, std::asin}, {Prim::Acos, std::acos}, {Prim::Sinh, std::sinh}, {Prim::Cosh, std::cosh}, {Prim::Tan, std::tan}, {Prim::Lgamma, std::lgamma}};
+  const std::pair<Prim, double (*)(double)> functions[] = {
+      {Prim::Exp, std::exp},   {Prim::Log, std::log},   {Prim::Sin, std::sin},      {Prim::Cos, std::cos},
+      {Prim::Tanh, std::tanh}, {Prim::Erf, std::erf},   {Prim::Log1p, std::log1p},  {Prim::Expm1, std::expm1},
+      {Prim::Atan, std::atan}, {Prim::Asin, std::asin}, {Prim::Acos, std::acos},    {Prim::Sinh, std::sinh},
+      {Prim::Cosh, std::cosh}, {Prim::Tan, std::tan},   {Prim::Lgamma, std::lgamma}};
   for (auto [prim, f] : functions) expect_close(unary(prim, kF64, x, kF64, Lane::F64), {f(0.25), f(0.5), f(0.75)});
   expect_close(binary(Prim::Pow, kF64, {2, 3}, {0.5, -1}, kF64), {std::pow(2.0, 0.5), 1.0 / 3});
 }
@@ -404,7 +450,8 @@ TEST(Program, WalksBeyondMemoryAreRefused) {
   Writer w;
   const int x = w.arg(kF32), y = w.arg(kF32, Access::Element, true);
   w.store(w.load(x), y);
-  EXPECT_THROW(run_program(w, {{}, 8, {strides({}, 2), strides({}, 1)}}, {pattern(kF32, {8})}, {{kF32, {8}}}), std::logic_error);
+  EXPECT_THROW(run_program(w, {{}, 8, {strides({}, 2), strides({}, 1)}}, {pattern(kF32, {8})}, {{kF32, {8}}}),
+               std::logic_error);
 }
 
 }  // namespace

@@ -52,18 +52,26 @@ TEST_P(Reduce, AddsUpAnyAxes) {
     for (const Array& x : {dense, reversed_axes(dense)}) {
       const Shape result = without(shape, axes);
       std::vector<double> sum(size_t(numel(result)), 0), max(sum.size(), -kInf);
-      for_each(x, axes, [&](double v, int64_t i) { sum[size_t(i)] += v, max[size_t(i)] = std::max(max[size_t(i)], v); });
-      expect_close(run("sum", ReduceAttrs{axes}, {x}, {{sum_type(d), result}})[0], sum, d == kBF16 ? 0x1p-8 : is_floating(d) ? 1e-5 : 0);
+      for_each(x, axes,
+               [&](double v, int64_t i) { sum[size_t(i)] += v, max[size_t(i)] = std::max(max[size_t(i)], v); });
+      expect_close(run("sum", ReduceAttrs{axes}, {x}, {{sum_type(d), result}})[0], sum,
+                   d == kBF16       ? 0x1p-8
+                   : is_floating(d) ? 1e-5
+                                    : 0);
       if (numel(shape) > 0) expect_close(run("max", ReduceAttrs{axes}, {x}, {{d, result}})[0], max);
     }
   }
 }
-INSTANTIATE_TEST_SUITE_P(Shapes, Reduce, testing::Values(
-    ReduceCase{{7}, {0}}, ReduceCase{{1}, {0}}, ReduceCase{{5, 7}, {0}}, ReduceCase{{5, 7}, {1}}, ReduceCase{{5, 7}, {0, 1}},
-    ReduceCase{{3, 4, 5}, {0, 2}}, ReduceCase{{3, 4, 5}, {1}}, ReduceCase{{3, 1, 5}, {1}}, ReduceCase{{3, 4, 1}, {1}},
-    ReduceCase{{2, 3, 4, 5}, {0, 2, 3}}, ReduceCase{{2, 3, 4, 5}, {1, 3}}, ReduceCase{{2, 3, 4, 5}, {0, 2}},
-    ReduceCase{{1000, 3}, {0}}, ReduceCase{{3, 700, 2}, {1}}, ReduceCase{{700, 600}, {0}}, ReduceCase{{5000}, {0}},
-    ReduceCase{{0, 3}, {0}}, ReduceCase{{3, 0}, {1}}, ReduceCase{{3, 0, 2}, {1}}, ReduceCase{{0, 3}, {1}}));
+INSTANTIATE_TEST_SUITE_P(Shapes, Reduce,
+                         testing::Values(ReduceCase{{7}, {0}}, ReduceCase{{1}, {0}}, ReduceCase{{5, 7}, {0}},
+                                         ReduceCase{{5, 7}, {1}}, ReduceCase{{5, 7}, {0, 1}},
+                                         ReduceCase{{3, 4, 5}, {0, 2}}, ReduceCase{{3, 4, 5}, {1}},
+                                         ReduceCase{{3, 1, 5}, {1}}, ReduceCase{{3, 4, 1}, {1}},
+                                         ReduceCase{{2, 3, 4, 5}, {0, 2, 3}}, ReduceCase{{2, 3, 4, 5}, {1, 3}},
+                                         ReduceCase{{2, 3, 4, 5}, {0, 2}}, ReduceCase{{1000, 3}, {0}},
+                                         ReduceCase{{3, 700, 2}, {1}}, ReduceCase{{700, 600}, {0}},
+                                         ReduceCase{{5000}, {0}}, ReduceCase{{0, 3}, {0}}, ReduceCase{{3, 0}, {1}},
+                                         ReduceCase{{3, 0, 2}, {1}}, ReduceCase{{0, 3}, {1}}));
 
 TEST(Reduce, HalvesAccumulateInFloat) {  // BR-007
   const std::vector<double> x{32000, 32000, 32000, 32000, -32000, -32000, -32000, -32000};
@@ -75,9 +83,11 @@ TEST(Reduce, HalvesAccumulateInFloat) {  // BR-007
 }
 
 TEST(Reduce, IntegersAddUpInSixtyFourBits) {  // BR-027
-  EXPECT_EQ(run("sum", ReduceAttrs{{0}}, {array(kU8, {5000}, std::vector<double>(5000, 1))}, {{kI64, {}}})[0].get(0), 5000);
-  expect_close(run("sum", ReduceAttrs{{0}}, {array(kI32, {2, 2}, std::vector<double>(4, 2147483647))}, {{kI64, {2}}})[0],
-               {4294967294, 4294967294});
+  EXPECT_EQ(run("sum", ReduceAttrs{{0}}, {array(kU8, {5000}, std::vector<double>(5000, 1))}, {{kI64, {}}})[0].get(0),
+            5000);
+  expect_close(
+      run("sum", ReduceAttrs{{0}}, {array(kI32, {2, 2}, std::vector<double>(4, 2147483647))}, {{kI64, {2}}})[0],
+      {4294967294, 4294967294});
   expect_close(run("sum", ReduceAttrs{{0}}, {array(kBool, {3, 2}, {1, 0, 1, 1, 1, 0})}, {{kI64, {2}}})[0], {3, 1});
 }
 
@@ -108,7 +118,8 @@ TEST(Reduce, LayoutsOfEqualValuesGiveEqualBits) {
     for (int64_t j = 0; j < 70; ++j) y.as<float>()[i + j * 300] = x.as<float>()[i * 70 + j];
   for (const Dims& axes : {Dims{0}, Dims{1}, Dims{0, 1}}) {
     const Shape result = without({300, 70}, axes);
-    EXPECT_TRUE(run("sum", ReduceAttrs{axes}, {x}, {{kF32, result}})[0].same_bits(run("sum", ReduceAttrs{axes}, {y}, {{kF32, result}})[0]));
+    EXPECT_TRUE(run("sum", ReduceAttrs{axes}, {x}, {{kF32, result}})[0].same_bits(
+        run("sum", ReduceAttrs{axes}, {y}, {{kF32, result}})[0]));
   }
 }
 

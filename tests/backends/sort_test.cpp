@@ -21,7 +21,8 @@ std::vector<Array> topk(const Array& x, int64_t k, int axis, bool largest) {
   return run("topk", TopkAttrs{k, axis, largest}, {x}, {{x.dtype, shape}, {kI64, shape}});
 }
 
-void expect_sorted(const std::vector<Array>& actual, const std::vector<double>& values, const std::vector<double>& indices) {
+void expect_sorted(const std::vector<Array>& actual, const std::vector<double>& values,
+                   const std::vector<double>& indices) {
   expect_close(actual[0], values);
   expect_close(actual[1], indices);
 }
@@ -51,7 +52,8 @@ TEST(Sort, OrdersTheExtremesOfEachInteger) {
   expect_sorted(sort(array(kU8, {3}, {255, 0, 128}), 0, false), {0, 128, 255}, {1, 2, 0});
   expect_sorted(sort(array(kI8, {3}, {127, -128, 0}), 0, false), {-128, 0, 127}, {1, 2, 0});
   expect_sorted(sort(array(kI16, {3}, {32767, -32768, 0}), 0, true), {32767, 0, -32768}, {0, 2, 1});
-  expect_sorted(sort(array(kI32, {3}, {2147483647, -2147483648.0, 0}), 0, false), {-2147483648.0, 0, 2147483647}, {1, 2, 0});
+  expect_sorted(sort(array(kI32, {3}, {2147483647, -2147483648.0, 0}), 0, false), {-2147483648.0, 0, 2147483647},
+                {1, 2, 0});
   expect_sorted(sort(array(kI64, {3}, {0x1p62, -0x1p63, 0}), 0, false), {-0x1p63, 0, 0x1p62}, {1, 2, 0});
   expect_sorted(sort(array(kBool, {3}, {1, 0, 1}), 0, false), {0, 1, 1}, {1, 0, 2});
 }
@@ -78,9 +80,10 @@ TEST_P(SortLines, AgreesWithAStableSortOfEachLine) {
     expect_sorted(sort(x, axis, false), values, indices);
   }
 }
-INSTANTIATE_TEST_SUITE_P(Shapes, SortLines, testing::Values(std::pair{Shape{50, 300}, 1}, std::pair{Shape{50, 300}, 0},
-                                                            std::pair{Shape{4, 100, 30}, 1}, std::pair{Shape{20000}, 0},
-                                                            std::pair{Shape{2, 9001}, 1}, std::pair{Shape{5, 1}, 1}));
+INSTANTIATE_TEST_SUITE_P(Shapes, SortLines,
+                         testing::Values(std::pair{Shape{50, 300}, 1}, std::pair{Shape{50, 300}, 0},
+                                         std::pair{Shape{4, 100, 30}, 1}, std::pair{Shape{20000}, 0},
+                                         std::pair{Shape{2, 9001}, 1}, std::pair{Shape{5, 1}, 1}));
 
 TEST(Topk, GivesTheFirstOfAStableSortInOrder) {
   const Array x = array(kF32, {2, 5}, {1, 5, 3, 5, 2, -1, kNan, 0, -1, 7});

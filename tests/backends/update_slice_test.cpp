@@ -61,7 +61,8 @@ TEST(UpdateSlice, ASliceBeyondTheTensorIsRefused) {
     }
     return "nothing";
   };
-  EXPECT_NE(message({0, 3}, {1, 1}).find("within extent 5 of axis 1, got start 3, step 1 and 3 elements"), std::string::npos);
+  EXPECT_NE(message({0, 3}, {1, 1}).find("within extent 5 of axis 1, got start 3, step 1 and 3 elements"),
+            std::string::npos);
   EXPECT_NE(message({0, 3}, {1, -2}).find("got start 3, step -2"), std::string::npos);
   EXPECT_NE(message({-1, 0}, {1, 1}).find("extent 2 of axis 0, got start -1"), std::string::npos);
   EXPECT_EQ(message({0, 0}, {1, 2}), "nothing");

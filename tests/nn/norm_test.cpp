@@ -51,7 +51,10 @@ TEST(BatchNorm, RefusesInputsOfAnotherRank) {
   nn::BatchNorm2d two({.num_features = 2});
   EXPECT_THROW(one(ones({2, 2, 2, 2})), ShapeError);
   EXPECT_THROW(two(ones({2, 2, 2})), ShapeError);
-  EXPECT_NE(test::message_of<ShapeError>([&] { two(ones({2, 2, 2})); }).find("[BatchNorm2d] expected"), std::string::npos);
+  EXPECT_NE(test::message_of<ShapeError>([&] {
+              two(ones({2, 2, 2}));
+            }).find("[BatchNorm2d] expected"),
+            std::string::npos);
 }
 
 TEST(BatchNorm, KeepsRunningStatisticsOutOfAutograd) {

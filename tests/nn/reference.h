@@ -12,7 +12,8 @@ namespace stoker::test {
 class Reference {
  public:
   // tests/data/<name>.npz
-  explicit Reference(const std::string& name) : all_(load_npz(std::string(STOKER_TESTS_DIR) + "/data/" + name + ".npz")) {}
+  explicit Reference(const std::string& name)
+      : all_(load_npz(std::string(STOKER_TESTS_DIR) + "/data/" + name + ".npz")) {}
 
   bool has(const std::string& key) const { return all_.count(key) > 0; }
   const Tensor& at(const std::string& key) const {

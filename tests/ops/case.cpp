@@ -41,10 +41,11 @@ Sample recorded_sample(const std::string& name) {
   return s;
 }
 
-// --- element-wise samples: made from the function's meaning in double ---------------------------------------------------
+// --- element-wise samples: made from the function's meaning in double
+// ---------------------------------------------------
 
-// `count` numbers of a domain in an order that differs from operand to operand. Floating ones are odd multiples of a power of
-// two, of another power for each operand: exact in every dtype, and no operand is a multiple of the other.
+// `count` numbers of a domain in an order that differs from operand to operand. Floating ones are odd multiples of a
+// power of two, of another power for each operand: exact in every dtype, and no operand is a multiple of the other.
 std::vector<double> spread(Domain domain, DType dtype, int operand, int64_t count) {
   double step = 1, first = 0;
   if (is_floating(dtype) && !domain.whole) {
@@ -86,11 +87,16 @@ int64_t source_of(int64_t i, const Shape& from, const Shape& to) {
 
 double wrapped(double v, DType dtype) {
   switch (dtype) {
-    case kU8: return double(uint8_t(int64_t(v)));
-    case kI8: return double(int8_t(int64_t(v)));
-    case kI16: return double(int16_t(int64_t(v)));
-    case kI32: return double(int32_t(int64_t(v)));
-    default: return v;
+    case kU8:
+      return double(uint8_t(int64_t(v)));
+    case kI8:
+      return double(int8_t(int64_t(v)));
+    case kI16:
+      return double(int16_t(int64_t(v)));
+    case kI32:
+      return double(int32_t(int64_t(v)));
+    default:
+      return v;
   }
 }
 
@@ -131,7 +137,8 @@ std::vector<DType> Case::dtypes() const {
     const Sample s = recorded_sample(name);
     auto has = [&](DType kind) {
       auto is = [kind](const Array& a) { return a.kind == kind; };
-      return std::any_of(s.inputs.begin(), s.inputs.end(), is) || (s.inputs.empty() && std::any_of(s.outputs.begin(), s.outputs.end(), is));
+      return std::any_of(s.inputs.begin(), s.inputs.end(), is) ||
+             (s.inputs.empty() && std::any_of(s.outputs.begin(), s.outputs.end(), is));
     };
     return has(kF64) ? kFloating : has(kI32) ? kIntegers : std::vector{kF32};
   }
@@ -182,7 +189,8 @@ Sample Case::sample(DType dtype, const std::vector<Shape>& shapes) const {
 Sample Case::specials(DType dtype) const {
   const FloatLimits limits = limits_of(dtype);
   const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
-  std::vector<double> values{0.0, 0.5, 1, 2, 3, limits.smallest, limits.smallest / limits.epsilon, limits.largest, inf, nan};
+  std::vector<double> values{0.0, 0.5, 1, 2, 3, limits.smallest, limits.smallest / limits.epsilon, limits.largest,
+                             inf, nan};
   for (size_t i = 0, n = values.size() - 1; i < n; ++i) values.push_back(-values[i]);
   const int64_t n = int64_t(values.size());
   Sample s;
@@ -198,7 +206,8 @@ DType under_test = kF32;
 DType dtype_under_test() { return under_test; }
 void set_dtype_under_test(DType dtype) { under_test = dtype; }
 
-// --- lines ---------------------------------------------------------------------------------------------------------------
+// --- lines
+// ---------------------------------------------------------------------------------------------------------------
 
 Case recorded(std::string name, Tensor (*f)(X), Traits traits) {
   return {std::move(name), [f](X x) { return Tensors{f(x)}; }, traits, {}};
@@ -213,19 +222,25 @@ Case recorded(std::string name, std::pair<Tensor, Tensor> (*f)(X), Traits traits
 Case recorded(std::string name, Tensors (*f)(X), Traits traits) { return {std::move(name), f, traits, {}}; }
 
 Case unary(std::string name, Tensor (*f)(Arg), double (*reference)(double), Domain domain, Traits traits) {
-  return {std::move(name), [f](X x) { return Tensors{f(x[0])}; }, traits,
+  return {std::move(name),
+          [f](X x) { return Tensors{f(x[0])}; },
+          traits,
           {1, [reference](double a, double) { return reference(a); }, {domain, {}}, Takes::Numbers, Gives::Floats}};
 }
-Case number(std::string name, Tensor (*f)(X), double (*reference)(double), Domain domain, Takes takes, Gives gives, Traits traits) {
-  return {std::move(name), [f](X x) { return Tensors{f(x)}; }, traits,
+Case number(std::string name, Tensor (*f)(X), double (*reference)(double), Domain domain, Takes takes, Gives gives,
+            Traits traits) {
+  return {std::move(name),
+          [f](X x) { return Tensors{f(x)}; },
+          traits,
           {1, [reference](double a, double) { return reference(a); }, {domain, {}}, takes, gives}};
 }
-Case binary(std::string name, Tensor (*f)(Arg, Arg), double (*reference)(double, double), Domain a, Domain b, Takes takes, Gives gives,
-            Traits traits) {
+Case binary(std::string name, Tensor (*f)(Arg, Arg), double (*reference)(double, double), Domain a, Domain b,
+            Takes takes, Gives gives, Traits traits) {
   return {std::move(name), [f](X x) { return Tensors{f(x[0], x[1])}; }, traits, {2, reference, {a, b}, takes, gives}};
 }
 
-// --- registry ----------------------------------------------------------------------------------------------------------
+// --- registry
+// ----------------------------------------------------------------------------------------------------------
 
 namespace {
 std::vector<Case>& registry() {

@@ -1,7 +1,8 @@
 // The operation test matrix. A case is one line, and every mode of matrix_test.cpp runs over it, on every device and in
 // every dtype that it takes: values, gradients, gradients of gradients, strided inputs, planned against one by one.
 //
-// A new element-wise function: one line with its meaning in double; gradients and broadcasting are worked out from that.
+// A new element-wise function: one line with its meaning in double; gradients and broadcasting are worked out from
+// that.
 //   unary("exp", exp, [](double x) { return std::exp(x); }, {-4, 4}),
 // Anything else: one line in tests/reference/ops_cases.py and one of the same name here; then run that script.
 //   recorded("matmul.batch", [](X x) { return matmul(x[0], x[1]); }),

@@ -1,5 +1,5 @@
-// What functions refuse: the type of the error, its text with the operation, both shapes or dtypes and what to do, and the line
-// of the program: of this file.
+// What functions refuse: the type of the error, its text with the operation, both shapes or dtypes and what to do, and
+// the line of the program: of this file.
 #include <stoker/ops.h>
 
 #include "support/compare.h"
@@ -8,8 +8,8 @@ namespace stoker::test {
 namespace {
 
 // The expression throws an Error whose message has all the given parts and the place of this very line.
-#define EXPECT_REFUSED(Error, expression, ...)                                                                 \
-  expect_parts(message_of<Error>([&] { (void)(expression); }),                                                 \
+#define EXPECT_REFUSED(Error, expression, ...)                 \
+  expect_parts(message_of<Error>([&] { (void)(expression); }), \
                {__VA_ARGS__, "errors_test.cpp:" + std::to_string(__LINE__)}, #Error " from " #expression, __LINE__)
 
 void expect_parts(const std::string& message, const std::vector<std::string>& parts, const char* what, int line) {
@@ -19,7 +19,8 @@ void expect_parts(const std::string& message, const std::vector<std::string>& pa
 
 struct Errors : ::testing::Test {
   const Tensor f23 = zeros({2, 3}), f34 = zeros({3, 4}), f24 = zeros({2, 4}), f5 = zeros({5}), f0 = zeros({});
-  const Tensor i2 = zeros({2}, kI64), i23 = zeros({2, 3}, kI64), b23 = zeros({2, 3}, kBool), image = zeros({1, 3, 8, 8});
+  const Tensor i2 = zeros({2}, kI64), i23 = zeros({2, 3}, kI64), b23 = zeros({2, 3}, kBool),
+               image = zeros({1, 3, 8, 8});
   const Tensor undefined;
 };
 
@@ -130,7 +131,8 @@ TEST_F(Errors, OfDtypesNameThem) {
   EXPECT_REFUSED(DTypeError, leaky_relu(i23), "[leaky_relu]", "floating", "i64");
   EXPECT_REFUSED(DTypeError, masked_select(f23, f23), "[masked_select]", "bool", "f32");
   EXPECT_REFUSED(DTypeError, conv2d(image, zeros({4, 3, 3, 3}, kF64)), "[conv2d]", "f32", "f64");
-  EXPECT_REFUSED(DTypeError, conv2d(zeros({1, 3, 8, 8}, kI64), zeros({4, 3, 3, 3}, kI64)), "[conv2d]", "floating", "i64");
+  EXPECT_REFUSED(DTypeError, conv2d(zeros({1, 3, 8, 8}, kI64), zeros({4, 3, 3, 3}, kI64)), "[conv2d]", "floating",
+                 "i64");
   EXPECT_REFUSED(DTypeError, matmul(b23, zeros({3, 2}, kBool)), "[matmul]", "bool");
   EXPECT_REFUSED(DTypeError, avg_pool2d(zeros({1, 1, 2, 2}, kI64), 2), "[avg_pool2d]", "floating", "i64");
   EXPECT_REFUSED(DTypeError, gather(f23, 0, f23), "[gather]", "i64", "f32");
@@ -162,7 +164,8 @@ TEST_F(Errors, OfLayersNameBothShapes) {
   EXPECT_REFUSED(ShapeError, cross_entropy(f23, zeros({3}, kI64)), "[cross_entropy]", "[2, 3]", "[3]");
   EXPECT_REFUSED(ShapeError, cross_entropy(f23, i2, {.weight = f5}), "[cross_entropy]", "3", "[5]");
   EXPECT_REFUSED(ShapeError, cross_entropy(f23, f24), "[cross_entropy]", "[2, 3]", "[2, 4]");
-  EXPECT_REFUSED(ShapeError, binary_cross_entropy_with_logits(f23, f24), "[binary_cross_entropy_with_logits]", "[2, 3]", "[2, 4]");
+  EXPECT_REFUSED(ShapeError, binary_cross_entropy_with_logits(f23, f24), "[binary_cross_entropy_with_logits]", "[2, 3]",
+                 "[2, 4]");
 }
 
 TEST_F(Errors, OfOptionsSayTheirRange) {
@@ -203,7 +206,8 @@ TEST_F(Errors, OfDevicesNameThem) {
   EXPECT_REFUSED(DeviceError, f23.to(cpu(99)), "cpu:99");
 }
 
-// --- what only running finds --------------------------------------------------------------------------------------------------
+// --- what only running finds
+// --------------------------------------------------------------------------------------------------
 
 TEST_F(Errors, OfIndicesNameThemWhenTheWorkRuns) {
   const Tensor x = zeros({4, 3});
@@ -212,8 +216,10 @@ TEST_F(Errors, OfIndicesNameThemWhenTheWorkRuns) {
   EXPECT_REFUSED(ValueError, index_select(x, 0, index(-5)).to_vector<float>(), "-5", "4");
   EXPECT_REFUSED(ValueError, embedding(index(7), x).to_vector<float>(), "7", "4");
   EXPECT_REFUSED(ValueError, gather(x, 0, index(9).reshape({1, 3})).to_vector<float>(), "[gather]", "9", "4");
-  EXPECT_REFUSED(ValueError, scatter(x, 0, index(9).reshape({1, 3}), zeros({1, 3})).to_vector<float>(), "[scatter]", "9", "4");
-  EXPECT_REFUSED(ValueError, scatter_add(x, 0, index(9).reshape({1, 3}), zeros({1, 3})).to_vector<float>(), "[scatter_add]", "9", "4");
+  EXPECT_REFUSED(ValueError, scatter(x, 0, index(9).reshape({1, 3}), zeros({1, 3})).to_vector<float>(), "[scatter]",
+                 "9", "4");
+  EXPECT_REFUSED(ValueError, scatter_add(x, 0, index(9).reshape({1, 3}), zeros({1, 3})).to_vector<float>(),
+                 "[scatter_add]", "9", "4");
   EXPECT_REFUSED(ValueError, index_add(x, 0, index(9), zeros({3, 3})).to_vector<float>(), "[index_add]", "9", "4");
   EXPECT_REFUSED(ValueError, one_hot(index(4), 4).to_vector<int64_t>(), "4");
   EXPECT_REFUSED(ValueError, cross_entropy(zeros({3, 4}), index(4)).item<float>(), "4");
@@ -227,7 +233,8 @@ TEST_F(Errors, LeaveTheThreadFitForWork) {
   EXPECT_TRUE(equals<float>(tensor<float>({1, 2}) * 3, {2}, {3, 6}));
 }
 
-// --- autograd ----------------------------------------------------------------------------------------------------------------------
+// --- autograd
+// ----------------------------------------------------------------------------------------------------------------------
 
 TEST_F(Errors, OfBackwardSayWhatIsMissing) {
   Tensor x = tensor<float>({1, 2});

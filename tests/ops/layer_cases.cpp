@@ -37,41 +37,77 @@ const Cases kProducts{
 const Cases kConvolutions{
     recorded("conv2d", [](X x) { return conv2d(x[0], x[1], x[2]); }),
     recorded("conv2d.no_bias", [](X x) { return conv2d(x[0], x[1]); }),
-    recorded("conv2d.padding", [](X x) { return conv2d(x[0], x[1], {}, {.padding = {1, 2}}); }),
-    recorded("conv2d.stride", [](X x) { return conv2d(x[0], x[1], {}, {.stride = {2, 3}}); }),
-    recorded("conv2d.dilation", [](X x) { return conv2d(x[0], x[1], x[2], {.dilation = {3, 2}}); }),
-    recorded("conv2d.everything", [](X x) { return conv2d(x[0], x[1], x[2], {.stride = 2, .padding = 2, .dilation = 2, .groups = 2}); }),
+    recorded("conv2d.padding",
+             [](X x) {
+               return conv2d(x[0], x[1], {}, {.padding = {1, 2}});
+             }),
+    recorded("conv2d.stride",
+             [](X x) {
+               return conv2d(x[0], x[1], {}, {.stride = {2, 3}});
+             }),
+    recorded("conv2d.dilation",
+             [](X x) {
+               return conv2d(x[0], x[1], x[2], {.dilation = {3, 2}});
+             }),
+    recorded("conv2d.everything",
+             [](X x) { return conv2d(x[0], x[1], x[2], {.stride = 2, .padding = 2, .dilation = 2, .groups = 2}); }),
     recorded("conv2d.groups", [](X x) { return conv2d(x[0], x[1], {}, {.groups = 2}); }),
     recorded("conv2d.depthwise", [](X x) { return conv2d(x[0], x[1], {}, {.padding = 1, .groups = 4}); }),
     recorded("conv2d.pointwise", [](X x) { return conv2d(x[0], x[1], x[2]); }),
     recorded("conv2d.whole_image", [](X x) { return conv2d(x[0], x[1], x[2]); }),
-    recorded("conv2d.padding_high", [](X x) { return conv2d(x[0], x[1], {}, {.padding = {1, 0}, .padding_high = Pair{3, 2}}); }),
+    recorded("conv2d.padding_high",
+             [](X x) {
+               return conv2d(x[0], x[1], {}, {.padding = {1, 0}, .padding_high = Pair{3, 2}});
+             }),
     recorded("conv2d.rest_unread", [](X x) { return conv2d(x[0], x[1], {}, {.stride = 3}); }),
     recorded("conv2d.no_images", [](X x) { return conv2d(x[0], x[1]); }),
 };
 
 const Cases kPools{
     recorded("max_pool2d", [](X x) { return max_pool2d(x[0], 2); }),
-    recorded("max_pool2d.stride", [](X x) { return max_pool2d(x[0], {3, 2}, {.stride = Pair{2, 1}}); }),
+    recorded("max_pool2d.stride",
+             [](X x) {
+               return max_pool2d(x[0], {3, 2}, {.stride = Pair{2, 1}});
+             }),
     recorded("max_pool2d.padding", [](X x) { return max_pool2d(x[0], 3, {.stride = 2, .padding = 1}); }),
-    recorded("max_pool2d.dilation", [](X x) { return max_pool2d(x[0], 2, {.stride = 1, .dilation = {2, 3}}); }),
+    recorded("max_pool2d.dilation",
+             [](X x) {
+               return max_pool2d(x[0], 2, {.stride = 1, .dilation = {2, 3}});
+             }),
     recorded("max_pool2d.ceil", [](X x) { return max_pool2d(x[0], 2, {.ceil_mode = true}); }),
     recorded("max_pool2d.ties", [](X x) { return max_pool2d(x[0], 2, {.stride = 1}); }, {.smooth = false}),
     recorded("max_pool2d.nan", [](X x) { return max_pool2d(x[0], 2); }),
     recorded("max_pool2d.integers", [](X x) { return max_pool2d(x[0], 2); }),
-    recorded("max_pool2d_with_indices", [](X x) { return max_pool2d_with_indices(x[0], 3, {.stride = 2, .padding = 1}); }),
+    recorded("max_pool2d_with_indices",
+             [](X x) { return max_pool2d_with_indices(x[0], 3, {.stride = 2, .padding = 1}); }),
     recorded("max_pool2d_with_indices.ties", [](X x) { return max_pool2d_with_indices(x[0], 2); }, {.smooth = false}),
     recorded("avg_pool2d", [](X x) { return avg_pool2d(x[0], 2); }),
-    recorded("avg_pool2d.stride", [](X x) { return avg_pool2d(x[0], {3, 2}, {.stride = Pair{2, 1}}); }),
+    recorded("avg_pool2d.stride",
+             [](X x) {
+               return avg_pool2d(x[0], {3, 2}, {.stride = Pair{2, 1}});
+             }),
     recorded("avg_pool2d.padding", [](X x) { return avg_pool2d(x[0], 3, {.stride = 2, .padding = 1}); }),
-    recorded("avg_pool2d.padding_uncounted", [](X x) { return avg_pool2d(x[0], 3, {.stride = 2, .padding = 1, .count_include_pad = false}); }),
-    recorded("avg_pool2d.ceil", [](X x) { return avg_pool2d(x[0], 3, {.stride = 2, .padding = 1, .ceil_mode = true}); }),
+    recorded("avg_pool2d.padding_uncounted",
+             [](X x) { return avg_pool2d(x[0], 3, {.stride = 2, .padding = 1, .count_include_pad = false}); }),
+    recorded("avg_pool2d.ceil",
+             [](X x) { return avg_pool2d(x[0], 3, {.stride = 2, .padding = 1, .ceil_mode = true}); }),
     recorded("avg_pool2d.ceil_uncounted",
-             [](X x) { return avg_pool2d(x[0], 3, {.stride = 2, .padding = 1, .ceil_mode = true, .count_include_pad = false}); }),
-    recorded("adaptive_avg_pool2d", [](X x) { return adaptive_avg_pool2d(x[0], {3, 4}); }),
+             [](X x) {
+               return avg_pool2d(x[0], 3, {.stride = 2, .padding = 1, .ceil_mode = true, .count_include_pad = false});
+             }),
+    recorded("adaptive_avg_pool2d",
+             [](X x) {
+               return adaptive_avg_pool2d(x[0], {3, 4});
+             }),
     recorded("adaptive_avg_pool2d.global", [](X x) { return adaptive_avg_pool2d(x[0], 1); }),
-    recorded("adaptive_avg_pool2d.larger", [](X x) { return adaptive_avg_pool2d(x[0], {9, 6}); }),
-    recorded("adaptive_max_pool2d", [](X x) { return adaptive_max_pool2d(x[0], {3, 4}); }),
+    recorded("adaptive_avg_pool2d.larger",
+             [](X x) {
+               return adaptive_avg_pool2d(x[0], {9, 6});
+             }),
+    recorded("adaptive_max_pool2d",
+             [](X x) {
+               return adaptive_max_pool2d(x[0], {3, 4});
+             }),
     recorded("adaptive_max_pool2d.global", [](X x) { return adaptive_max_pool2d(x[0], 1); }),
 };
 
@@ -102,7 +138,10 @@ const Cases kNorms{
     recorded("layer_norm", [](X x) { return layer_norm(x[0], {6}, x[1], x[2]); }),
     recorded("layer_norm.plain", [](X x) { return layer_norm(x[0], {6}); }),
     recorded("layer_norm.weight_alone", [](X x) { return layer_norm(x[0], {6}, x[1]); }),
-    recorded("layer_norm.axes", [](X x) { return layer_norm(x[0], {3, 4}, x[1], x[2], 1e-3); }),
+    recorded("layer_norm.axes",
+             [](X x) {
+               return layer_norm(x[0], {3, 4}, x[1], x[2], 1e-3);
+             }),
     recorded("layer_norm.width_1", [](X x) { return layer_norm(x[0], {1}, x[1], x[2]); }),
     recorded("layer_norm.vector", [](X x) { return layer_norm(x[0], {6}, x[1], x[2]); }),
     recorded("layer_norm.no_rows", [](X x) { return layer_norm(x[0], {6}, x[1], x[2]); }),
@@ -126,16 +165,19 @@ const Cases kLosses{
     recorded("cross_entropy.ignored", [](X x) { return cross_entropy(x[0], x[1], {.ignore_index = 3}); }),
     recorded("cross_entropy.ignored_none", [](X x) { return cross_entropy(x[0], x[1], {.reduction = kNone}); }),
     recorded("cross_entropy.weight", [](X x) { return cross_entropy(x[0], x[1], {.weight = x[2]}); }),
-    recorded("cross_entropy.weight_ignored", [](X x) { return cross_entropy(x[0], x[1], {.weight = x[2], .ignore_index = 0}); }),
+    recorded("cross_entropy.weight_ignored",
+             [](X x) { return cross_entropy(x[0], x[1], {.weight = x[2], .ignore_index = 0}); }),
     recorded("cross_entropy.smoothing", [](X x) { return cross_entropy(x[0], x[1], {.label_smoothing = 0.125}); }),
-    recorded("cross_entropy.smoothing_weight",
-             [](X x) { return cross_entropy(x[0], x[1], {.weight = x[2], .ignore_index = 3, .label_smoothing = 0.25}); }),
+    recorded(
+        "cross_entropy.smoothing_weight",
+        [](X x) { return cross_entropy(x[0], x[1], {.weight = x[2], .ignore_index = 3, .label_smoothing = 0.25}); }),
     recorded("cross_entropy.images", [](X x) { return cross_entropy(x[0], x[1]); }),
     recorded("cross_entropy.one", [](X x) { return cross_entropy(x[0], x[1]); }),
     recorded("cross_entropy.large", [](X x) { return cross_entropy(x[0], x[1]); }),
     recorded("cross_entropy.probabilities", [](X x) { return cross_entropy(x[0], x[1]); }),
-    recorded("cross_entropy.probabilities_weight",
-             [](X x) { return cross_entropy(x[0], x[1], {.weight = x[2], .reduction = kSum, .label_smoothing = 0.25}); }),
+    recorded(
+        "cross_entropy.probabilities_weight",
+        [](X x) { return cross_entropy(x[0], x[1], {.weight = x[2], .reduction = kSum, .label_smoothing = 0.25}); }),
     recorded("nll_loss", [](X x) { return nll_loss(x[0], x[1]); }),
     recorded("nll_loss.none", [](X x) { return nll_loss(x[0], x[1], {.reduction = kNone}); }),
     recorded("nll_loss.weight_ignored", [](X x) { return nll_loss(x[0], x[1], {.weight = x[2], .ignore_index = 1}); }),
@@ -152,9 +194,11 @@ const Cases kLosses{
     recorded("binary_cross_entropy_with_logits", [](X x) { return binary_cross_entropy_with_logits(x[0], x[1] / 4); }),
     recorded("binary_cross_entropy_with_logits.weight",
              [](X x) { return binary_cross_entropy_with_logits(x[0], x[1] / 4, {.weight = x[2], .reduction = kSum}); }),
-    recorded("binary_cross_entropy_with_logits.pos_weight",
-             [](X x) { return binary_cross_entropy_with_logits(x[0], x[1] / 4, {.pos_weight = x[2], .reduction = kNone}); }),
-    recorded("binary_cross_entropy_with_logits.large", [](X x) { return binary_cross_entropy_with_logits(x[0], x[1]); }),
+    recorded(
+        "binary_cross_entropy_with_logits.pos_weight",
+        [](X x) { return binary_cross_entropy_with_logits(x[0], x[1] / 4, {.pos_weight = x[2], .reduction = kNone}); }),
+    recorded("binary_cross_entropy_with_logits.large",
+             [](X x) { return binary_cross_entropy_with_logits(x[0], x[1]); }),
 };
 
 }  // namespace

@@ -72,7 +72,8 @@ void expect_gradients(const Case& c, const Sample& s, DType dtype) {
     }
 }
 
-// --- on every device, in every dtype ----------------------------------------------------------------------------------------
+// --- on every device, in every dtype
+// ----------------------------------------------------------------------------------------
 
 template <class F>
 void everywhere(const std::vector<DType>& dtypes, F check) {
@@ -116,17 +117,27 @@ TEST_P(Differentiable, KeepsWhatItsGradientNeedsWhenReadFirst) {
     const Tensors want = gradients(c, s, dtype), got = gradients(c, s, dtype, true);
     for (size_t i = 0; i < got.size(); ++i)
       if (s.gradients[i]) {
-        EXPECT_TRUE(matches(got[i], want[i].shape(), dtype, want[i].to_vector<double>(), {4, true})) << "gradient of input " << i;
+        EXPECT_TRUE(matches(got[i], want[i].shape(), dtype, want[i].to_vector<double>(), {4, true}))
+            << "gradient of input " << i;
       }
   });
 }
 
-// --- element-wise: any shapes, special numbers --------------------------------------------------------------------------------
+// --- element-wise: any shapes, special numbers
+// --------------------------------------------------------------------------------
 
 TEST_P(ElementwiseOperation, BroadcastsEveryShape) {
-  const std::vector<std::pair<Shape, Shape>> shapes{{{}, {}}, {{2, 3}, {}}, {{}, {2, 3}}, {{1}, {5}}, {{0, 3}, {1, 3}}, {{1, 3}, {0, 3}},
-                                                    {{2, 1, 3}, {4, 1}}, {{4, 1}, {2, 1, 3}}, {{2, 1, 2, 1, 3}, {1, 2, 1, 2, 1}},
-                                                    {{3, 1037}, {3, 1}}, {{1037}, {3, 1}}};
+  const std::vector<std::pair<Shape, Shape>> shapes{{{}, {}},
+                                                    {{2, 3}, {}},
+                                                    {{}, {2, 3}},
+                                                    {{1}, {5}},
+                                                    {{0, 3}, {1, 3}},
+                                                    {{1, 3}, {0, 3}},
+                                                    {{2, 1, 3}, {4, 1}},
+                                                    {{4, 1}, {2, 1, 3}},
+                                                    {{2, 1, 2, 1, 3}, {1, 2, 1, 2, 1}},
+                                                    {{3, 1037}, {3, 1}},
+                                                    {{1037}, {3, 1}}};
   std::vector<DType> dtypes{c.dtypes().front()};
   if (c.has_gradient()) dtypes = {kF32, kF64};
   everywhere(dtypes, [&](DType dtype) {
@@ -143,7 +154,8 @@ TEST_P(ElementwiseOperation, TreatsSpecialNumbersAsItsMeaningDoes) {
   everywhere(c.floating_dtypes(), [&](DType dtype) { expect_values(c, c.specials(dtype), dtype); });
 }
 
-// --- finite differences ----------------------------------------------------------------------------------------------------------
+// --- finite differences
+// ----------------------------------------------------------------------------------------------------------
 
 double dot(const std::vector<double>& a, const std::vector<double>& b) {
   double sum = 0;
@@ -210,7 +222,9 @@ Tensor gradient_along(const Case& c, const Sample& s, const Tensors& x, bool cre
 TEST_P(TwiceDifferentiable, GradientOfTheGradientIsItsSlope) {
   everywhere({kF64}, [&](DType) {
     const Sample s = c.sample(kF64);
-    auto value = [&](const Sample& at) { return gradient_along(c, s, differentiable_inputs(at, kF64), false).item<double>(); };
+    auto value = [&](const Sample& at) {
+      return gradient_along(c, s, differentiable_inputs(at, kF64), false).item<double>();
+    };
     const Tensors x = differentiable_inputs(s, kF64);
     const Tensor total = gradient_along(c, s, x, true);
     const bool constant = !total.requires_grad();  // of what is linear
@@ -225,7 +239,8 @@ TEST_P(TwiceDifferentiable, GradientOfTheGradientIsItsSlope) {
   });
 }
 
-// --- strided inputs -----------------------------------------------------------------------------------------------------------------
+// --- strided inputs
+// -----------------------------------------------------------------------------------------------------------------
 
 // Memory that holds an array in another order, and the look at it that shows the array.
 struct Layout {
@@ -306,19 +321,22 @@ TEST_P(Operation, TakesAnyStrides) {
       const Tensors y = c.run(x);
       ASSERT_EQ(y.size(), dense.size());
       for (size_t i = 0; i < y.size(); ++i)
-        EXPECT_TRUE(matches(y[i], dense[i].shape(), dense[i].dtype(), dense[i].to_vector<double>(), allowed)) << "output " << i;
+        EXPECT_TRUE(matches(y[i], dense[i].shape(), dense[i].dtype(), dense[i].to_vector<double>(), allowed))
+            << "output " << i;
       if (!with_gradient) continue;
       backward(y, s, dtype);
       for (size_t i = 0; i < x.size(); ++i)
         if (s.gradients[i]) {
-          EXPECT_TRUE(matches(layout.view(bases[i].grad()), s.inputs[i].shape, dtype, dense_gradients[i].to_vector<double>(), allowed))
+          EXPECT_TRUE(matches(layout.view(bases[i].grad()), s.inputs[i].shape, dtype,
+                              dense_gradients[i].to_vector<double>(), allowed))
               << "gradient of input " << i;
         }
     }
   });
 }
 
-// --- planned against one by one -------------------------------------------------------------------------------------------------------
+// --- planned against one by one
+// -------------------------------------------------------------------------------------------------------
 
 TEST_P(Operation, GivesTheSamePlannedAndOneByOne) {
   everywhere({c.dtypes().front()}, [&](DType dtype) {
@@ -344,7 +362,8 @@ TEST_P(Operation, GivesTheSamePlannedAndOneByOne) {
   });
 }
 
-// --- which case runs in which mode ----------------------------------------------------------------------------------------------------
+// --- which case runs in which mode
+// ----------------------------------------------------------------------------------------------------
 
 bool is_finite(const Sample& s) {
   for (const auto* arrays : {&s.inputs, &s.outputs})
@@ -372,10 +391,14 @@ std::string label(const ::testing::TestParamInfo<Case>& info) {
 INSTANTIATE_TEST_SUITE_P(Ops, Operation, ::testing::ValuesIn(all_cases()), label);
 INSTANTIATE_TEST_SUITE_P(Ops, Differentiable, ::testing::ValuesIn(cases_where(differentiable)), label);
 INSTANTIATE_TEST_SUITE_P(Ops, Smooth, ::testing::ValuesIn(cases_where(smooth)), label);
-INSTANTIATE_TEST_SUITE_P(Ops, TwiceDifferentiable, ::testing::ValuesIn(cases_where([](const Case& c) { return smooth(c) && c.traits.twice; })), label);
-INSTANTIATE_TEST_SUITE_P(Ops, ElementwiseOperation, ::testing::ValuesIn(cases_where([](const Case& c) { return !c.recorded(); })), label);
+INSTANTIATE_TEST_SUITE_P(Ops, TwiceDifferentiable,
+                         ::testing::ValuesIn(cases_where([](const Case& c) { return smooth(c) && c.traits.twice; })),
+                         label);
+INSTANTIATE_TEST_SUITE_P(Ops, ElementwiseOperation,
+                         ::testing::ValuesIn(cases_where([](const Case& c) { return !c.recorded(); })), label);
 
-// --- the matrix is complete -----------------------------------------------------------------------------------------------------------
+// --- the matrix is complete
+// -----------------------------------------------------------------------------------------------------------
 
 TEST(Cases, RecordedAndTestedAreTheSame) {
   std::vector<std::string> tested, recorded = recorded_names();

@@ -1,4 +1,5 @@
-// Which dtype comes out, against PyTorch; and what conversions give, against NumPy. Recorded by tests/reference/ops_dtypes.py.
+// Which dtype comes out, against PyTorch; and what conversions give, against NumPy. Recorded by
+// tests/reference/ops_dtypes.py.
 #include <stoker/io.h>
 #include <stoker/ops.h>
 
@@ -26,8 +27,8 @@ TEST(Promotion, OfTwoTensorsIsPyTorchs) {
         for (int b_scalar = 0; b_scalar < 2; ++b_scalar) {
           const DType want = DType(*expected++);
           const Tensor x = example(a, a_scalar), y = example(b, b_scalar);
-          SCOPED_TRACE(std::string(name_of(x.dtype())) + to_string(x.shape()) + " and " + std::string(name_of(y.dtype())) +
-                       to_string(y.shape()));
+          SCOPED_TRACE(std::string(name_of(x.dtype())) + to_string(x.shape()) + " and " +
+                       std::string(name_of(y.dtype())) + to_string(y.shape()));
           EXPECT_EQ(add(x, y).dtype(), want);
           EXPECT_EQ(mul(x, y).dtype(), want);
           EXPECT_EQ(maximum(x, y).dtype(), want);
@@ -47,7 +48,8 @@ TEST(Promotion, OfATensorAndANumberIsPyTorchs) {
       for (Scalar number : {Scalar(true), Scalar(1), Scalar(1.5)}) {
         const DType want = DType(*expected++);
         const Tensor x = example(a, scalar);
-        SCOPED_TRACE(std::string(name_of(x.dtype())) + to_string(x.shape()) + " and " + std::to_string(number.to_double()));
+        SCOPED_TRACE(std::string(name_of(x.dtype())) + to_string(x.shape()) + " and " +
+                     std::to_string(number.to_double()));
         EXPECT_EQ(add(x, number).dtype(), want);
         EXPECT_EQ(mul(x, number).dtype(), want);
         EXPECT_EQ(maximum(x, number).dtype(), want);
@@ -79,7 +81,8 @@ TEST(Promotion, OfCatIsThatOfItsTensors) {
   EXPECT_TRUE(equals<int64_t>(stack({tensor<bool>({true}), tensor<int64_t>({7})}), {2, 1}, {1, 7}));
 }
 
-// --- conversions --------------------------------------------------------------------------------------------------------
+// --- conversions
+// --------------------------------------------------------------------------------------------------------
 
 void expect_conversions(const std::string& group) {
   int tried = 0;
@@ -108,7 +111,8 @@ TEST(Conversion, OfHalvesIsExact) {
       const std::vector<double> values{0, 1.5, -2.75, limits_of(half).largest, limits_of(half).smallest, INFINITY, NAN};
       EXPECT_TRUE(matches(tensor_of(values, {7}, half).to(wide), {7}, wide, values));
     }
-  EXPECT_TRUE(matches(tensor_of({65504, 2049, 0x1p-24}, {3}, kF32).to(kF16).to(kBF16), {3}, kBF16, {65536, 2048, 0x1p-24}));
+  EXPECT_TRUE(
+      matches(tensor_of({65504, 2049, 0x1p-24}, {3}, kF32).to(kF16).to(kBF16), {3}, kBF16, {65536, 2048, 0x1p-24}));
 }
 
 TEST(Conversion, LetsGradientsThrough) {

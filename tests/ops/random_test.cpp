@@ -1,5 +1,5 @@
-// Random numbers: the generator against Random123's known answers, the layout of the operation `random` word by word, what the
-// functions make of it, and that nothing but the seed decides.
+// Random numbers: the generator against Random123's known answers, the layout of the operation `random` word by word,
+// what the functions make of it, and that nothing but the seed decides.
 #include <stoker/ops.h>
 
 #include <array>
@@ -22,7 +22,8 @@ using Words = std::array<uint32_t, 4>;
 Words philox(Words counter, std::array<uint32_t, 2> key) {
   for (int round = 0; round < 10; ++round) {
     const uint64_t a = 0xd2511f53ull * counter[0], b = 0xcd9e8d57ull * counter[2];
-    counter = {uint32_t(b >> 32) ^ counter[1] ^ key[0], uint32_t(b), uint32_t(a >> 32) ^ counter[3] ^ key[1], uint32_t(a)};
+    counter = {uint32_t(b >> 32) ^ counter[1] ^ key[0], uint32_t(b), uint32_t(a >> 32) ^ counter[3] ^ key[1],
+               uint32_t(a)};
     key = {key[0] + 0x9e3779b9, key[1] + 0xbb67ae85};
   }
   return counter;
@@ -42,8 +43,12 @@ Words call_of(uint64_t key, uint64_t counter, int64_t element) {
   return philox({uint32_t(c), uint32_t(c >> 32), 0, 0}, {uint32_t(key), uint32_t(key >> 32)});
 }
 int word_of(int64_t element) { return int(element % 64 / 16); }
-uint32_t bits_at(uint64_t key, uint64_t counter, int64_t element) { return call_of(key, counter, element)[size_t(word_of(element))]; }
-double uniform_at(uint64_t key, uint64_t counter, int64_t element) { return (bits_at(key, counter, element) >> 8) * 0x1p-24; }
+uint32_t bits_at(uint64_t key, uint64_t counter, int64_t element) {
+  return call_of(key, counter, element)[size_t(word_of(element))];
+}
+double uniform_at(uint64_t key, uint64_t counter, int64_t element) {
+  return (bits_at(key, counter, element) >> 8) * 0x1p-24;
+}
 double normal_at(uint64_t key, uint64_t counter, int64_t element) {
   const Words w = call_of(key, counter, element);
   const int j = word_of(element), pair = j % 2;
@@ -67,7 +72,8 @@ Tensor random_bits(uint64_t key, uint64_t counter, const Shape& shape) {
 
 const uint64_t kSeed = 0x299f31d0a4093822, kCounter = 0xfffffff8;  // the counter's low word overflows
 
-// --- the operation ---------------------------------------------------------------------------------------------------------
+// --- the operation
+// ---------------------------------------------------------------------------------------------------------
 
 TEST(Philox, GivesTheKnownAnswerForZero) {
   const std::vector<int32_t> words = random_bits(0, 0, {64}).to_vector<int32_t>();
@@ -99,13 +105,14 @@ TEST(Philox, IsTheSameForEachElementOfALargeTensor) {
 TEST(Philox, IsTheSameOnAnyNumberOfThreads) {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   for (const char* threads : {"1", "2", "3"}) {
-    const std::string command =
-        std::string("STOKER_NUM_THREADS=") + threads + " '" + self + "' --gtest_filter=Philox.IsTheSameForEachElementOfALargeTensor >/dev/null";
+    const std::string command = std::string("STOKER_NUM_THREADS=") + threads + " '" + self +
+                                "' --gtest_filter=Philox.IsTheSameForEachElementOfALargeTensor >/dev/null";
     EXPECT_EQ(std::system(command.c_str()), 0) << command;
   }
 }
 
-// --- the functions ---------------------------------------------------------------------------------------------------------
+// --- the functions
+// ---------------------------------------------------------------------------------------------------------
 
 TEST(Random, UniformNumbersAreTheUpperBitsOfTheWords) {
   for (DType dtype : {kF32, kF16, kBF16}) {
@@ -151,7 +158,8 @@ TEST(Random, MomentsAreThoseOfTheDistributions) {
   const int64_t n = 400000;
   const double error = 5 / std::sqrt(double(n));
   manual_seed(11);
-  const Moments u = moments(uniform({n}, -1, 3)), z = moments(normal({n}, 2, 0.5)), b = moments(bernoulli(full({n}, 0.3)));
+  const Moments u = moments(uniform({n}, -1, 3)), z = moments(normal({n}, 2, 0.5)),
+                b = moments(bernoulli(full({n}, 0.3)));
   EXPECT_NEAR(u.mean, 1, error * 4 / std::sqrt(12));
   EXPECT_NEAR(u.deviation, 4 / std::sqrt(12), error * 4 / std::sqrt(12) * 0.45);
   EXPECT_NEAR(u.skew, 0, error * 1.4);
@@ -170,7 +178,8 @@ TEST(Random, IntegersCoverTheirRangeEvenly) {
   for (DType dtype : {kI8, kU8, kI16, kI32, kF32}) EXPECT_EQ(randint(0, 2, {3}, dtype).dtype(), dtype);
   // More than 32 bits: both halves take part.
   std::set<int64_t> high, low;
-  for (int64_t v : randint(0, int64_t(1) << 62, {1000}).to_vector<int64_t>()) high.insert(v >> 54), low.insert(v & 0xff);
+  for (int64_t v : randint(0, int64_t(1) << 62, {1000}).to_vector<int64_t>())
+    high.insert(v >> 54), low.insert(v & 0xff);
   EXPECT_GT(high.size(), 200u);
   EXPECT_GT(low.size(), 200u);
 }
@@ -218,7 +227,8 @@ TEST(Random, DropoutZeroesAndScales) {
   EXPECT_NEAR(double(zeroed), 0.25 * double(n), 5 * std::sqrt(0.1875 * double(n)));
 }
 
-// --- seeds -------------------------------------------------------------------------------------------------------------------
+// --- seeds
+// -------------------------------------------------------------------------------------------------------------------
 
 TEST(Seed, AloneDecidesWhatComes) {
   auto draws = [](uint64_t seed) {

@@ -5,34 +5,73 @@ namespace stoker::test {
 namespace {
 
 const Cases kViews{
-    recorded("reshape", [](X x) { return reshape(x[0], {4, 3}); }),
-    recorded("reshape.minus_one", [](X x) { return x[0].reshape({2, -1, 3}); }),
+    recorded("reshape",
+             [](X x) {
+               return reshape(x[0], {4, 3});
+             }),
+    recorded("reshape.minus_one",
+             [](X x) {
+               return x[0].reshape({2, -1, 3});
+             }),
     recorded("reshape.transposed", [](X x) { return reshape(transpose(x[0], 0, 1), {-1}); }),
     recorded("reshape.to_scalar", [](X x) { return x[0].view({}); }),
-    recorded("reshape.empty", [](X x) { return reshape(x[0], {3, 0, 5}); }),
+    recorded("reshape.empty",
+             [](X x) {
+               return reshape(x[0], {3, 0, 5});
+             }),
     recorded("flatten", [](X x) { return flatten(x[0]); }),
     recorded("flatten.some", [](X x) { return x[0].flatten(1, -2); }),
     recorded("flatten.scalar", [](X x) { return flatten(x[0]); }),
     recorded("transpose", [](X x) { return x[0].t(); }),
     recorded("transpose.negative", [](X x) { return x[0].transpose(-1, 1); }),
     recorded("transpose.same", [](X x) { return transpose(x[0], 1, 1); }),
-    recorded("permute", [](X x) { return permute(x[0], {2, 0, 1}); }),
-    recorded("permute.negative", [](X x) { return x[0].permute({-1, 0, -2}); }),
-    recorded("permute.rank5", [](X x) { return permute(x[0], {4, 1, 3, 0, 2}); }),
-    recorded("permute.twice", [](X x) { return permute(permute(x[0], {1, 2, 0}), {1, 2, 0}); }),
+    recorded("permute",
+             [](X x) {
+               return permute(x[0], {2, 0, 1});
+             }),
+    recorded("permute.negative",
+             [](X x) {
+               return x[0].permute({-1, 0, -2});
+             }),
+    recorded("permute.rank5",
+             [](X x) {
+               return permute(x[0], {4, 1, 3, 0, 2});
+             }),
+    recorded("permute.twice",
+             [](X x) {
+               return permute(permute(x[0], {1, 2, 0}), {1, 2, 0});
+             }),
     recorded("squeeze", [](X x) { return squeeze(x[0]); }),
     recorded("squeeze.axis", [](X x) { return x[0].squeeze(-2); }),
     recorded("squeeze.not_one", [](X x) { return squeeze(x[0], 1); }),
     recorded("unsqueeze", [](X x) { return unsqueeze(x[0], 1); }),
     recorded("unsqueeze.last", [](X x) { return x[0].unsqueeze(-1); }),
     recorded("unsqueeze.scalar", [](X x) { return unsqueeze(x[0], 0); }),
-    recorded("expand", [](X x) { return expand(x[0], {2, 3, 4}); }),
-    recorded("expand.minus_one", [](X x) { return x[0].expand({5, -1, 4}); }),
-    recorded("expand.scalar", [](X x) { return expand(x[0], {2, 3}); }),
-    recorded("expand.to_nothing", [](X x) { return expand(x[0], {0, 3}); }),
-    recorded("broadcast_to", [](X x) { return broadcast_to(x[0], {2, 3, 4}); }),
+    recorded("expand",
+             [](X x) {
+               return expand(x[0], {2, 3, 4});
+             }),
+    recorded("expand.minus_one",
+             [](X x) {
+               return x[0].expand({5, -1, 4});
+             }),
+    recorded("expand.scalar",
+             [](X x) {
+               return expand(x[0], {2, 3});
+             }),
+    recorded("expand.to_nothing",
+             [](X x) {
+               return expand(x[0], {0, 3});
+             }),
+    recorded("broadcast_to",
+             [](X x) {
+               return broadcast_to(x[0], {2, 3, 4});
+             }),
     recorded("flip", [](X x) { return flip(x[0], {0}); }),
-    recorded("flip.axes", [](X x) { return flip(x[0], {0, -1}); }),
+    recorded("flip.axes",
+             [](X x) {
+               return flip(x[0], {0, -1});
+             }),
     recorded("flip.empty", [](X x) { return flip(x[0], {0}); }),
     recorded("slice", [](X x) { return slice(x[0], 0, 1, 4); }),
     recorded("slice.step", [](X x) { return slice(x[0], 1, 1, {}, 2); }),
@@ -49,10 +88,22 @@ const Cases kViews{
     recorded("select", [](X x) { return select(x[0], 1, 2); }),
     recorded("select.negative", [](X x) { return select(x[0], -1, -1); }),
     recorded("select.to_scalar", [](X x) { return select(x[0], 0, 1); }),
-    recorded("index", [](X x) { return x[0].index({1, Slice{1, 4, 2}, All{}}); }),
-    recorded("index.last", [](X x) { return x[0].index({Slice{{}, {}, -1}, -1}); }),
-    recorded("index_put_", [](X x) { return Tensor(x[0].clone()).index_put_({1, Slice{0, 4, 2}}, x[1]); }),
-    recorded("index_put_.broadcast", [](X x) { return Tensor(x[0].clone()).index_put_({All{}, 2}, x[1]); }),
+    recorded("index",
+             [](X x) {
+               return x[0].index({1, Slice{1, 4, 2}, All{}});
+             }),
+    recorded("index.last",
+             [](X x) {
+               return x[0].index({Slice{{}, {}, -1}, -1});
+             }),
+    recorded("index_put_",
+             [](X x) {
+               return Tensor(x[0].clone()).index_put_({1, Slice{0, 4, 2}}, x[1]);
+             }),
+    recorded("index_put_.broadcast",
+             [](X x) {
+               return Tensor(x[0].clone()).index_put_({All{}, 2}, x[1]);
+             }),
     recorded("clone", [](X x) { return x[0].clone(); }),
 };
 
@@ -64,7 +115,10 @@ const Cases kJoins{
     recorded("cat.last", [](X x) { return cat(x, -1); }),
     recorded("cat.middle", [](X x) { return cat(x, 1); }),
     recorded("cat.nothing", [](X x) { return cat(x, 1); }),
-    recorded("cat.with_itself", [](X x) { return cat({x[0], x[0]}, 1); }),
+    recorded("cat.with_itself",
+             [](X x) {
+               return cat({x[0], x[0]}, 1);
+             }),
     recorded("cat.integers", [](X x) { return cat(x); }),
     recorded("stack", [](X x) { return stack(x); }),
     recorded("stack.last", [](X x) { return stack(x, -1); }),
@@ -73,20 +127,44 @@ const Cases kJoins{
     recorded("split.last", [](X x) { return split(x[0], 3, -1); }),
     recorded("chunk", [](X x) { return chunk(x[0], 3); }),
     recorded("chunk.fewer", [](X x) { return chunk(x[0], 4, 1); }),
-    recorded("pad", [](X x) { return pad(x[0], {1, 2}); }),
-    recorded("pad.axes", [](X x) { return pad(x[0], {0, 1, 2, 0}, -1.5); }),
-    recorded("pad.cut", [](X x) { return pad(x[0], {-1, 2, 1, -2}); }),
-    recorded("pad.integers", [](X x) { return pad(x[0], {1, 1}, 7); }),
-    recorded("pad.empty", [](X x) { return pad(x[0], {1, 1}, 0.5); }),
+    recorded("pad",
+             [](X x) {
+               return pad(x[0], {1, 2});
+             }),
+    recorded("pad.axes",
+             [](X x) {
+               return pad(x[0], {0, 1, 2, 0}, -1.5);
+             }),
+    recorded("pad.cut",
+             [](X x) {
+               return pad(x[0], {-1, 2, 1, -2});
+             }),
+    recorded("pad.integers",
+             [](X x) {
+               return pad(x[0], {1, 1}, 7);
+             }),
+    recorded("pad.empty",
+             [](X x) {
+               return pad(x[0], {1, 1}, 0.5);
+             }),
     recorded("tril", [](X x) { return tril(x[0]); }),
     recorded("tril.diagonal", [](X x) { return tril(x[0], 1); }),
     recorded("tril.far", [](X x) { return tril(x[0], -5); }),
     recorded("triu", [](X x) { return triu(x[0]); }),
     recorded("triu.diagonal", [](X x) { return triu(x[0], -1); }),
     recorded("triu.infinite", [](X x) { return triu(x[0]); }),
-    recorded("repeat", [](X x) { return repeat(x[0], {2, 3}); }),
-    recorded("repeat.more_axes", [](X x) { return repeat(x[0], {3, 1, 2}); }),
-    recorded("repeat.nothing", [](X x) { return repeat(x[0], {0, 2}); }),
+    recorded("repeat",
+             [](X x) {
+               return repeat(x[0], {2, 3});
+             }),
+    recorded("repeat.more_axes",
+             [](X x) {
+               return repeat(x[0], {3, 1, 2});
+             }),
+    recorded("repeat.nothing",
+             [](X x) {
+               return repeat(x[0], {0, 2});
+             }),
 };
 
 const Cases kIndexing{
@@ -120,10 +198,19 @@ const Cases kIndexing{
 };
 
 const Cases kCreation{
-    recorded("zeros", [](X) { return zeros({2, 3}, dtype_under_test()); }),
-    recorded("zeros.empty", [](X) { return zeros({2, 0}, dtype_under_test()); }),
+    recorded("zeros",
+             [](X) {
+               return zeros({2, 3}, dtype_under_test());
+             }),
+    recorded("zeros.empty",
+             [](X) {
+               return zeros({2, 0}, dtype_under_test());
+             }),
     recorded("ones", [](X) { return ones({}, dtype_under_test()); }),
-    recorded("full", [](X) { return full({2, 3}, -1.25, dtype_under_test()); }),
+    recorded("full",
+             [](X) {
+               return full({2, 3}, -1.25, dtype_under_test());
+             }),
     recorded("full.i64", [](X) { return full({2}, (int64_t(1) << 53) - 1, kI64); }),
     recorded("full.bool", [](X) { return full({2}, true, kBool); }),
     recorded("zeros_like", [](X x) { return zeros_like(x[0]); }),

@@ -12,11 +12,16 @@ namespace {
 
 std::string class_name(graph::OpClass kind) {
   switch (kind) {
-    case graph::OpClass::Leaf: return "leaf";
-    case graph::OpClass::Elementwise: return "element-wise";
-    case graph::OpClass::Reduction: return "reduction";
-    case graph::OpClass::View: return "view";
-    case graph::OpClass::Kernel: break;
+    case graph::OpClass::Leaf:
+      return "leaf";
+    case graph::OpClass::Elementwise:
+      return "element-wise";
+    case graph::OpClass::Reduction:
+      return "reduction";
+    case graph::OpClass::View:
+      return "view";
+    case graph::OpClass::Kernel:
+      break;
   }
   return "kernel";
 }
@@ -35,17 +40,20 @@ std::string in_place(const graph::Op& op) {
 std::string operations_page() {
   std::ostringstream page;
   page << "# Operations\n\n"
-          "The rows of the operation table, `src/graph/ops/`. This page is made by a test, which fails when it is out of date:\n"
-          "`STOKER_UPDATE_DOCS=1 build/release/tests/stoker_test_ops --gtest_filter='OperationTable.*'` writes it anew.\n\n"
-          "- **class**: element-wise operations, views and reductions fuse with their neighbours; a kernel stands alone.\n"
+          "The rows of the operation table, `src/graph/ops/`. This page is made by a test, which fails when it is out "
+          "of date:\n"
+          "`STOKER_UPDATE_DOCS=1 build/release/tests/stoker_test_ops --gtest_filter='OperationTable.*'` writes it "
+          "anew.\n\n"
+          "- **class**: element-wise operations, views and reductions fuse with their neighbours; a kernel stands "
+          "alone.\n"
           "- **gradient**: whether there is one.\n"
           "- **composed**: whether it can also run as simpler operations, on a backend that has no kernel for it.\n"
           "- **in place**: the input whose memory the result may take over.\n\n"
           "| operation | meaning | class | gradient | composed | in place |\n"
           "|---|---|---|---|---|---|\n";
   for (const graph::Op* op : graph::all_ops())
-    page << "| `" << op->name << "` | " << escaped(op->doc) << " | " << class_name(op->kind) << " | " << (op->gradient ? "yes" : "")
-         << " | " << (op->compose ? "yes" : "") << " | " << in_place(*op) << " |\n";
+    page << "| `" << op->name << "` | " << escaped(op->doc) << " | " << class_name(op->kind) << " | "
+         << (op->gradient ? "yes" : "") << " | " << (op->compose ? "yes" : "") << " | " << in_place(*op) << " |\n";
   return page.str();
 }
 

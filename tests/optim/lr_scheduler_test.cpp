@@ -62,8 +62,8 @@ TEST(LRScheduler, LinearLRFollowsPyTorch) {
 }
 TEST(LRScheduler, LambdaLRFollowsPyTorch) {
   SGD opt = two_rates();
-  LambdaLR schedule(opt, {[](int64_t t) { return std::pow(0.95, double(t)); },
-                          [](int64_t t) { return 1.0 / double(1 + t / 5); }});
+  LambdaLR schedule(
+      opt, {[](int64_t t) { return std::pow(0.95, double(t)); }, [](int64_t t) { return 1.0 / double(1 + t / 5); }});
   expect_recorded("lambda", opt, schedule);
 }
 TEST(LRScheduler, SequentialLRFollowsPyTorch) {
@@ -75,7 +75,8 @@ TEST(LRScheduler, SequentialLRFollowsPyTorch) {
   expect_recorded("sequence", opt, schedule);
 }
 
-// --- resuming ---------------------------------------------------------------------------------------------------------
+// --- resuming
+// ---------------------------------------------------------------------------------------------------------
 
 const CosineAnnealingLROptions kCosine{.T_max = 100};
 double cosine(int64_t t) { return 0.001 * (1 + std::cos(std::numbers::pi * double(t) / 100)) / 2; }

@@ -149,7 +149,8 @@ TEST(Optimizer, UpdatesTiedParametersOnceWithTheSumOfTheirGradients) {
   EXPECT_TRUE(same(net.b.weight, full({2, 2}, -1)));
 }
 
-// Two networks trained against each other, each by its own optimizer, through one another: the same as with plain numbers.
+// Two networks trained against each other, each by its own optimizer, through one another: the same as with plain
+// numbers.
 TEST(Optimizer, TrainsTwoNetworksAgainstEachOther) {
   const Tensor generator = full({}, 0.5, kF64).requires_grad_(), critic = full({}, 2.0, kF64).requires_grad_();
   SGD generator_opt({generator}, {.lr = 0.1}), critic_opt({critic}, {.lr = 0.1});

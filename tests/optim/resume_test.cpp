@@ -124,7 +124,8 @@ TEST(Resume, ListsEveryFaultByParameterAndChangesNothing) {
   wrong["state.9.exp_avg"] = zeros({1});
   wrong["param_groups.0.lr"] = from_host(std::vector<double>{0.5}.data(), {}, kF64);
   const std::string message = message_of<ValueError>([&] { opt.load_state_dict(wrong); });
-  EXPECT_NE(message.find("state.0.exp_avg of 'a.weight' of shape [3, 4] instead of [4, 3]"), std::string::npos) << message;
+  EXPECT_NE(message.find("state.0.exp_avg of 'a.weight' of shape [3, 4] instead of [4, 3]"), std::string::npos)
+      << message;
   EXPECT_NE(message.find("no state.3.exp_avg_sq of 'b.bias'"), std::string::npos) << message;
   EXPECT_NE(message.find("no param_groups.0.beta2"), std::string::npos) << message;
   EXPECT_NE(message.find("state.9.exp_avg, which nothing asks for"), std::string::npos) << message;

@@ -1,5 +1,5 @@
-// Twenty steps of training against PyTorch's in float64: losses, rates, parameters, buffers and optimizer state. Recorded by
-// tests/reference/optim_training.py.
+// Twenty steps of training against PyTorch's in float64: losses, rates, parameters, buffers and optimizer state.
+// Recorded by tests/reference/optim_training.py.
 #include <stoker/nn.h>
 #include <stoker/ops.h>
 #include <stoker/optim.h>
@@ -65,7 +65,9 @@ const Run kRuns[] = {
      [](nn::Module& n) {
        return optimizer<SGD>(n, {.lr = 0.05, .momentum = 0.9, .dampening = 0.1, .weight_decay = 0.01});
      },
-     [](Optimizer& o) { return schedule<MultiStepLR>(o, MultiStepLROptions{.milestones = {5, 12}, .gamma = 0.3}); }},
+     [](Optimizer& o) {
+       return schedule<MultiStepLR>(o, MultiStepLROptions{.milestones = {5, 12}, .gamma = 0.3});
+     }},
     {"sgd_nesterov",
      [](nn::Module& n) {
        return optimizer<SGD>(n, {.lr = 0.02, .momentum = 0.9, .weight_decay = 1e-3, .nesterov = true});
@@ -82,14 +84,17 @@ const Run kRuns[] = {
      [](Optimizer& o) { return schedule<LinearLR>(o, LinearLROptions{.start_factor = 0.1, .total_iters = 6}); }},
     {"adam_amsgrad",
      [](nn::Module& n) {
-       return optimizer<Adam>(
-           n, {.lr = 0.02, .betas = {0.8, 0.95}, .eps = 1e-6, .weight_decay = 0.05, .amsgrad = true});
+       return optimizer<Adam>(n,
+                              {.lr = 0.02, .betas = {0.8, 0.95}, .eps = 1e-6, .weight_decay = 0.05, .amsgrad = true});
      },
      [](Optimizer& o) { return schedule<ExponentialLR>(o, ExponentialLROptions{.gamma = 0.93}); }},
     {"adam_gaps", [](nn::Module& n) { return optimizer<Adam>(n, {.lr = 0.01}); }, none},
-    {"adamw", [](nn::Module& n) { return optimizer<AdamW>(n, {.lr = 0.01, .weight_decay = 0.1}); }, warm_up_then_cosine},
+    {"adamw", [](nn::Module& n) { return optimizer<AdamW>(n, {.lr = 0.01, .weight_decay = 0.1}); },
+     warm_up_then_cosine},
     {"adamw_groups", two_groups,
-     [](Optimizer& o) { return schedule<LambdaLR>(o, LambdaLR::Factor([](int64_t t) { return 1 / (1 + double(t)); })); }},
+     [](Optimizer& o) {
+       return schedule<LambdaLR>(o, LambdaLR::Factor([](int64_t t) { return 1 / (1 + double(t)); }));
+     }},
     {"adamw_maximize", [](nn::Module& n) { return optimizer<AdamW>(n, {.lr = 0.001, .maximize = true}); }, none},
 };
 
@@ -104,7 +109,8 @@ std::unique_ptr<nn::Sequential> network(const std::string& name) {
       nn::make<nn::Flatten>(), nn::make<nn::Linear>({.in_features = 64, .out_features = 3}));
 }
 
-// A bias in front of batch norm has the gradient 0: in f32 what arrives is rounding, which Adam's division makes a whole step of.
+// A bias in front of batch norm has the gradient 0: in f32 what arrives is rounding, which Adam's division makes a
+// whole step of.
 bool decided_by_rounding(const std::string& net, const std::string& name, DType dtype) {
   return dtype == kF32 && net == "cnn" && (name == "0.bias" || name == "1.running_mean");
 }
@@ -142,7 +148,9 @@ TEST_P(Training, FollowsPyTorch) {
   const StateDict expected = reference.below(own + "final."), got = net->state_dict();
   ASSERT_EQ(got.size(), expected.size());
   for (const auto& [name, value] : expected)
-    if (!decided_by_rounding(net_name, name, dtype)) EXPECT_TRUE(close(got.at(name), value, tolerance)) << name;
+    if (!decided_by_rounding(net_name, name, dtype)) {
+      EXPECT_TRUE(close(got.at(name), value, tolerance)) << name;
+    }
   const StateDict state = opt->state_dict();
   for (const auto& [name, value] : reference.below(own + "state."))
     EXPECT_TRUE(close(state.at("state." + name), value, tolerance)) << name;

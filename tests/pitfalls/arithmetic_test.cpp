@@ -8,7 +8,8 @@
 namespace stoker::test {
 namespace {
 
-// --- BR-010: large constants beside halves --------------------------------------------------------------------------------
+// --- BR-010: large constants beside halves
+// --------------------------------------------------------------------------------
 
 TEST(BR010, MaskConstantBeyondTheRangeOfHalvesDoesNotMakeNaN) {
   const Tensor x = tensor_of({1, 2, 3}, {3}, kF16), mask = ones({3}, kF16);
@@ -19,10 +20,12 @@ TEST(BR010, MaskConstantBeyondTheRangeOfHalvesDoesNotMakeNaN) {
 
 TEST(BR010, MaskedFillWithALargeNumberIsInfiniteOnlyWhereMasked) {
   for (DType dtype : {kF16, kBF16, kF32})
-    EXPECT_TRUE(matches(softmax(masked_fill(zeros({2}, dtype), tensor<bool>({false, true}), -1e30), 0), {2}, dtype, {1, 0}));
+    EXPECT_TRUE(
+        matches(softmax(masked_fill(zeros({2}, dtype), tensor<bool>({false, true}), -1e30), 0), {2}, dtype, {1, 0}));
 }
 
-// --- BR-025: signs of quotients and remainders -------------------------------------------------------------------------------
+// --- BR-025: signs of quotients and remainders
+// -------------------------------------------------------------------------------
 
 TEST(BR025, QuotientsOfIntegersRoundAsTheirNameSays) {
   const std::vector<double> a{8, -8, 7, -7}, b{-3, 3, -2, 2};
@@ -66,15 +69,16 @@ TEST(BR025, LargeIntegersDivideExactly) {
 // The processor traps on both of these.
 TEST(BR025, DivisionByZeroAndOfTheSmallestByMinusOneDoNotTrap) {
   const Tensor smallest = tensor<int32_t>({std::numeric_limits<int32_t>::min()});
-  for (auto f : {static_cast<Tensor (*)(Arg, Arg)>(floor_divide), div_trunc, static_cast<Tensor (*)(Arg, Arg)>(remainder),
-                 static_cast<Tensor (*)(Arg, Arg)>(fmod)}) {
+  for (auto f : {static_cast<Tensor (*)(Arg, Arg)>(floor_divide), div_trunc,
+                 static_cast<Tensor (*)(Arg, Arg)>(remainder), static_cast<Tensor (*)(Arg, Arg)>(fmod)}) {
     EXPECT_EQ(f(tensor<int64_t>({5}), tensor<int64_t>({0})).item<int64_t>(), 0);
     f(smallest, tensor<int32_t>({-1})).item<int32_t>();
     f(tensor<int64_t>({std::numeric_limits<int64_t>::min()}), tensor<int64_t>({-1})).item<int64_t>();
   }
 }
 
-// --- BR-027: integers that grow ---------------------------------------------------------------------------------------------------
+// --- BR-027: integers that grow
+// ---------------------------------------------------------------------------------------------------
 
 TEST(BR027, SumOfNarrowIntegersIsWide) {
   EXPECT_TRUE(equals<int64_t>(sum(ones({5000}, kU8)), {}, {5000}));
@@ -92,15 +96,18 @@ TEST(BR027, MeanOfIntegersIsRefusedAndOfTheirFloatsExact) {
 }
 
 TEST(BR027, ProductOfNarrowMatricesIsWide) {
-  const Tensor a = tensor<int8_t>({-44, -20, -126, 6}, Shape{2, 2}), b = tensor<int8_t>({24, -75, 127, -101}, Shape{2, 2});
+  const Tensor a = tensor<int8_t>({-44, -20, -126, 6}, Shape{2, 2}),
+               b = tensor<int8_t>({24, -75, 127, -101}, Shape{2, 2});
   EXPECT_TRUE(equals<int32_t>(matmul(a, b), {2, 2}, {-3596, 5320, -2262, 8844}));
-  EXPECT_TRUE(equals<int32_t>(matmul(full({2, 300}, 255, kU8), full({300, 2}, 255, kU8)), {2, 2}, std::vector<int32_t>(4, 19507500)));
+  EXPECT_TRUE(equals<int32_t>(matmul(full({2, 300}, 255, kU8), full({300, 2}, 255, kU8)), {2, 2},
+                              std::vector<int32_t>(4, 19507500)));
   EXPECT_TRUE(equals<int32_t>(matmul(full({1, 4}, 255, kU8), full({4, 1}, -128, kI8)), {1, 1}, {-130560}));
   const int64_t large = int64_t(1) << 40;
   EXPECT_TRUE(equals<int64_t>(matmul(full({1, 2}, large + 1, kI64), full({2, 1}, 3, kI64)), {1, 1}, {6 * (large + 1)}));
 }
 
-// --- BR-036: a bound that is not there ------------------------------------------------------------------------------------------------
+// --- BR-036: a bound that is not there
+// ------------------------------------------------------------------------------------------------
 
 TEST(BR036, ClampWithOneBoundLeavesTheOtherSideAlone) {
   for (DType dtype : {kF32, kF64, kF16, kI64, kI8}) {

@@ -48,7 +48,8 @@ TEST(BR001, OneIgnoredImageLeavesTheOthersAlone) {
   for (size_t i = 6; i < 12; ++i) EXPECT_NE(g[i], 0) << i;
 }
 
-// --- BR-002: class indices out of range ----------------------------------------------------------------------------------
+// --- BR-002: class indices out of range
+// ----------------------------------------------------------------------------------
 
 TEST(BR002, ClassOutOfRangeIsAnErrorThatNamesItAndTheRange) {
   const Tensor x = zeros({3, 5});
@@ -88,10 +89,12 @@ TEST(BR002, IgnoredIndexIsNeverRangeChecked) {
 TEST(BR002, IndexOfAnotherIntegerTypeMeansTheSame) {
   const Tensor x = some_scores(kF32), target = tensor<int64_t>({0, 9, 255, 3, 1});
   const Tensor want = cross_entropy(x, target, {.ignore_index = 255});
-  for (DType dtype : {kI32, kI16, kU8}) EXPECT_TRUE(identical(cross_entropy(x, target.to(dtype), {.ignore_index = 255}), want));
+  for (DType dtype : {kI32, kI16, kU8})
+    EXPECT_TRUE(identical(cross_entropy(x, target.to(dtype), {.ignore_index = 255}), want));
 }
 
-// --- BR-055: a mean of means is not the mean ---------------------------------------------------------------------------------
+// --- BR-055: a mean of means is not the mean
+// ---------------------------------------------------------------------------------
 
 TEST(BR055, SumsDividedByTheWholeCountAccumulateToTheWholeBatch) {
   const std::vector<float> errors{2, 4, 1, 1, 1, 1, 1, 1};

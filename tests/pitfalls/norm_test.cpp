@@ -8,7 +8,8 @@
 namespace stoker::test {
 namespace {
 
-// --- BR-005: one value per channel -----------------------------------------------------------------------------------------
+// --- BR-005: one value per channel
+// -----------------------------------------------------------------------------------------
 
 TEST(BR005, TrainingOnOneValuePerChannelIsAnErrorThatChangesNothing) {
   const Tensor mean = make_cell(zeros({2})), var = make_cell(ones({2}));
@@ -28,7 +29,8 @@ TEST(BR005, SeveralPositionsOrEvaluationMakeOneSampleEnough) {
   EXPECT_TRUE(matches(one, {1, 2}, kF32, {1 / std::sqrt(1 + 1e-5), 2 / std::sqrt(1 + 1e-5)}, {4}));
 }
 
-// --- BR-006: running variance is unbiased -------------------------------------------------------------------------------------
+// --- BR-006: running variance is unbiased
+// -------------------------------------------------------------------------------------
 
 TEST(BR006, RunningVarianceMovesByTheUnbiasedOne) {
   for (DType dtype : {kF32, kF64}) {
@@ -48,7 +50,8 @@ TEST(BR006, RunningStatisticsStayInF32BesideHalves) {
   EXPECT_TRUE(matches(var, {1}, kF32, {1.1}, {8}));
 }
 
-// --- BR-009: squares that overflow halves ---------------------------------------------------------------------------------------
+// --- BR-009: squares that overflow halves
+// ---------------------------------------------------------------------------------------
 
 TEST(BR009, NormalisationOfHalvesDoesNotOverflow) {
   const std::vector<double> x{-400, 400, -400, 400}, want{-1, 1, -1, 1};
@@ -75,7 +78,8 @@ TEST(BR009, GradientOfTheNormalisationOfHalvesIsFinite) {
   for (double g : x.grad().to_vector<double>()) EXPECT_TRUE(std::isfinite(g));
 }
 
-// --- BR-042: what is asked for besides the last result -----------------------------------------------------------------------------
+// --- BR-042: what is asked for besides the last result
+// -----------------------------------------------------------------------------
 
 TEST(BR042, IntermediatesOfAFusionThatAreHeldAreComputedToo) {
   manual_seed(1);
@@ -101,7 +105,9 @@ TEST(BR042, ProductsHeldBeforeTheirBiasAndActivationAreThere) {
     const std::vector<float> got = y.to_vector<float>();
     const std::vector<double> a = matmul(x, w).to_vector<double>(), bias = b.to_vector<double>();
     for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], std::max(a[i] + bias[i % 3], 0.0), 1e-5) << held;
-    if (held) EXPECT_TRUE(identical(relu(product + b), y));
+    if (held) {
+      EXPECT_TRUE(identical(relu(product + b), y));
+    }
   }
 }
 

@@ -12,7 +12,8 @@ namespace {
 
 const double kInf = INFINITY, kNaN = NAN;
 
-// --- BR-004: deviation of one element and of constants --------------------------------------------------------------------
+// --- BR-004: deviation of one element and of constants
+// --------------------------------------------------------------------
 
 TEST(BR004, DeviationOfOneElementIsNaNWithCorrectionAndZeroWithout) {
   for (DType dtype : {kF32, kF64, kF16, kBF16}) {
@@ -57,7 +58,8 @@ TEST(BR004, GradientOfTheNormOfZerosIsZero) {
   EXPECT_TRUE(equals<float>(x.grad(), {3, 2}, std::vector<float>(6)));
 }
 
-// --- BR-007: halves accumulate in f32 ----------------------------------------------------------------------------------------
+// --- BR-007: halves accumulate in f32
+// ----------------------------------------------------------------------------------------
 
 TEST(BR007, SumOfHalvesDoesNotOverflowOnTheWay) {
   const std::vector<double> x{32000, 32000, 32000, 32000, -32000, -32000, -32000, -32000};
@@ -81,7 +83,8 @@ TEST(BR007, SumOfManySmallHalvesIsNotLost) {
   }
 }
 
-// --- BR-012: the first of equals -----------------------------------------------------------------------------------------------
+// --- BR-012: the first of equals
+// -----------------------------------------------------------------------------------------------
 
 TEST(BR012, IndexOfTheExtremeIsTheFirstOfEqualsAtAnyLength) {
   for (int64_t n : {1, 2, 7, 8, 15, 16, 17, 31, 33, 64, 100, 1000, 4097, 100000})
@@ -114,7 +117,8 @@ TEST(BR012, IndexAlongAnAxisOfLengthOneIsZero) {
       }
 }
 
-// --- BR-013: order of equals and of NaN ----------------------------------------------------------------------------------------------
+// --- BR-013: order of equals and of NaN
+// ----------------------------------------------------------------------------------------------
 
 TEST(BR013, TopkTakesTheLowerIndexOfEquals) {
   EXPECT_TRUE(equals<int64_t>(topk(tensor<float>({0, 1, 2, 2}), 1).second, {1}, {2}));
@@ -154,7 +158,8 @@ TEST(BR013, UnsignedAndSmallestIntegersAreNotNegated) {
   EXPECT_TRUE(equals<int64_t>(argsort(tensor<int8_t>({5, -128, 127}), 0, true), {3}, {2, 0, 1}));
 }
 
-// --- BR-024: running sums ------------------------------------------------------------------------------------------------------------
+// --- BR-024: running sums
+// ------------------------------------------------------------------------------------------------------------
 
 std::vector<double> running(const std::vector<double>& x, const Shape& shape, DType dtype, graph::ScanAttrs attrs) {
   const graph::Value v = detail::Access::value(tensor_of(x, shape, dtype));
@@ -176,7 +181,8 @@ TEST(BR024, RunningSumsKnowExclusiveAndReverse) {
   EXPECT_TRUE(equals<int64_t>(cumsum(tensor<uint8_t>({200, 100}), 0), {2}, {200, 300}));
 }
 
-// --- BR-031: reductions of nothing ---------------------------------------------------------------------------------------------------
+// --- BR-031: reductions of nothing
+// ---------------------------------------------------------------------------------------------------
 
 TEST(BR031, ReductionsOfNothingGiveTheirIdentityOrAnError) {
   for (DType dtype : {kF32, kF64, kF16}) {

@@ -8,7 +8,8 @@
 namespace stoker::test {
 namespace {
 
-// --- BR-030: broadcasting against nothing -----------------------------------------------------------------------------------
+// --- BR-030: broadcasting against nothing
+// -----------------------------------------------------------------------------------
 
 TEST(BR030, ZeroExtentsBroadcast) {
   for (DType dtype : {kF32, kF64, kF16, kI64, kU8}) {
@@ -45,7 +46,8 @@ TEST(BR030, EveryKindOfOperationTakesNothing) {
   EXPECT_EQ(sort(lines, 0).first.to_vector<float>().size(), 0u);
 }
 
-// --- BR-032: negative steps ---------------------------------------------------------------------------------------------------
+// --- BR-032: negative steps
+// ---------------------------------------------------------------------------------------------------
 
 TEST(BR032, SlicesWithNegativeStepsArePythons) {
   using Bound = std::optional<int64_t>;
@@ -57,10 +59,21 @@ TEST(BR032, SlicesWithNegativeStepsArePythons) {
   const int64_t least = std::numeric_limits<int64_t>::min(), most = std::numeric_limits<int64_t>::max();
   const std::vector<int64_t> reversed{9, 8, 7, 6, 5, 4, 3, 2, 1, 0};
   const Example examples[] = {
-      {9, 0, -1, {9, 8, 7, 6, 5, 4, 3, 2, 1}}, {9, 0, -3, {9, 6, 3}}, {0, 5, -1, {}},      {-1, least, -1, reversed},
-      {-2, {}, 1, {8, 9}},                     {100, {}, -1, reversed}, {{}, {}, -1, reversed}, {-100, {}, -1, {}},
-      {2, -100, -1, {2, 1, 0}},                {{}, 7, -1, {9, 8}},   {3, most, -1, {}},   {8, 7, -1, {8}},
-      {{}, {}, -100, {9}},                     {5, 5, -1, {}},        {{}, {}, least, {9}},
+      {9, 0, -1, {9, 8, 7, 6, 5, 4, 3, 2, 1}},
+      {9, 0, -3, {9, 6, 3}},
+      {0, 5, -1, {}},
+      {-1, least, -1, reversed},
+      {-2, {}, 1, {8, 9}},
+      {100, {}, -1, reversed},
+      {{}, {}, -1, reversed},
+      {-100, {}, -1, {}},
+      {2, -100, -1, {2, 1, 0}},
+      {{}, 7, -1, {9, 8}},
+      {3, most, -1, {}},
+      {8, 7, -1, {8}},
+      {{}, {}, -100, {9}},
+      {5, 5, -1, {}},
+      {{}, {}, least, {9}},
   };
   for (DType dtype : {kI64, kF32, kF16, kU8})
     for (const Example& e : examples) {
@@ -87,7 +100,8 @@ TEST(BR032, GradientsOfReversedSlicesGoBack) {
   EXPECT_TRUE(equals<float>(x.grad(), {6}, {0, 0, 2, 0, 1, 0}));
 }
 
-// --- BR-033: reshapes of nothing and with an unknown extent ---------------------------------------------------------------------
+// --- BR-033: reshapes of nothing and with an unknown extent
+// ---------------------------------------------------------------------
 
 TEST(BR033, ZerosAreExtentsAndOneExtentIsWorkedOut) {
   EXPECT_EQ(reshape(zeros({0, 8, 2}), {0, 0, 4}).shape(), (Shape{0, 0, 4}));
@@ -107,7 +121,7 @@ TEST(BR033, UnknownExtentBesideAZeroIsAnError) {
 TEST(BR033, ChainsOfReshapesKeepTheOrder) {
   const Tensor x = arange(24).reshape({2, 3, 4});
   EXPECT_TRUE(identical(x.reshape({4, 6}).reshape({-1}).reshape({24}), arange(24)));
-  EXPECT_TRUE(equals<int64_t>(x.transpose(0, 2).reshape({4, 6}).select(0, 1), {6}, {1, 13, 5, 17, 9, 21}));
+  EXPECT_TRUE(equals<int64_t>(select(x.transpose(0, 2).reshape({4, 6}), 0, 1), {6}, {1, 13, 5, 17, 9, 21}));
 }
 
 }  // namespace

@@ -51,7 +51,8 @@ TEST(Allocator, GivesUpKeptBlocksBeforeItFails) {
   a.trim();
   { const Ref<Buffer> kept = a.allocate(1 << 20, {"kept", {}}); }
   a.set_limit(a.stats().reserved + 4096);
-  EXPECT_NO_THROW((void)a.allocate(600 * 1024, {"smaller", {}})) << "the kept block is too large to reuse, but can be returned";
+  EXPECT_NO_THROW((void)a.allocate(600 * 1024, {"smaller", {}}))
+      << "the kept block is too large to reuse, but can be returned";
   a.set_limit(0);
 }
 

@@ -15,15 +15,20 @@ struct FloatLimits {
 };
 inline FloatLimits limits_of(DType dtype) {
   switch (dtype) {
-    case DType::F16: return {0x1p-10, 65504, 0x1p-24};
-    case DType::BF16: return {0x1p-7, 0x1.fep127, 0x1p-133};
-    case DType::F32: return {0x1p-23, std::numeric_limits<float>::max(), 0x1p-149};
-    default: return {0x1p-52, std::numeric_limits<double>::max(), 0x1p-1074};
+    case DType::F16:
+      return {0x1p-10, 65504, 0x1p-24};
+    case DType::BF16:
+      return {0x1p-7, 0x1.fep127, 0x1p-133};
+    case DType::F32:
+      return {0x1p-23, std::numeric_limits<float>::max(), 0x1p-149};
+    default:
+      return {0x1p-52, std::numeric_limits<double>::max(), 0x1p-1074};
   }
 }
 
-// How far a result may be off: `ulps` roundings of its dtype, of each element or of the largest one. Halves are computed in
-// f32 and rounded once, so `ulps` counts roundings of f32 there, and half a rounding of the half type comes on top.
+// How far a result may be off: `ulps` roundings of its dtype, of each element or of the largest one. Halves are
+// computed in f32 and rounded once, so `ulps` counts roundings of f32 there, and half a rounding of the half type comes
+// on top.
 struct Allowed {
   double ulps = 0;
   bool of_largest = false;
@@ -41,8 +46,8 @@ inline bool near(double got, double want, DType dtype, double tolerance) {
   return got == want || std::abs(got - want) <= tolerance;
 }
 
-inline ::testing::AssertionResult matches(const Tensor& got, const Shape& shape, DType dtype, const std::vector<double>& want,
-                                          Allowed allowed = {}) {
+inline ::testing::AssertionResult matches(const Tensor& got, const Shape& shape, DType dtype,
+                                          const std::vector<double>& want, Allowed allowed = {}) {
   if (!got.defined()) return ::testing::AssertionFailure() << "undefined";
   if (got.dtype() != dtype)
     return ::testing::AssertionFailure() << "dtype " << name_of(got.dtype()) << " instead of " << name_of(dtype);
@@ -62,16 +67,17 @@ inline ::testing::AssertionResult matches(const Tensor& got, const Shape& shape,
   double worst = 0;
   for (size_t i = 0; i < want.size(); ++i) {
     const double scale = allowed.of_largest ? largest : std::abs(want[i]);
-    const bool fine = is_floating(dtype) ? near(values[i], want[i], dtype, relative * scale + smallest) : values[i] == want[i];
+    const bool fine =
+        is_floating(dtype) ? near(values[i], want[i], dtype, relative * scale + smallest) : values[i] == want[i];
     if (fine) continue;
     if (wrong++ == 0) first = i;
     worst = std::max(worst, std::abs(values[i] - want[i]) / scale);
   }
   if (wrong == 0) return ::testing::AssertionSuccess();
-  return ::testing::AssertionFailure() << wrong << " of " << want.size() << " elements differ; element " << first << " is "
-                                       << ::testing::PrintToString(values[first]) << " instead of "
-                                       << ::testing::PrintToString(want[first]) << ", largest error " << worst << " against "
-                                       << relative << " allowed";
+  return ::testing::AssertionFailure() << wrong << " of " << want.size() << " elements differ; element " << first
+                                       << " is " << ::testing::PrintToString(values[first]) << " instead of "
+                                       << ::testing::PrintToString(want[first]) << ", largest error " << worst
+                                       << " against " << relative << " allowed";
 }
 
 template <class T>
@@ -98,15 +104,20 @@ std::string message_of(Call call) {
 }
 
 // A tensor of any dtype from host numbers, without an operation of the library.
-inline Tensor tensor_of(const std::vector<double>& values, const Shape& shape, DType dtype, Device device = default_device()) {
+inline Tensor tensor_of(const std::vector<double>& values, const Shape& shape, DType dtype,
+                        Device device = default_device()) {
   return visit(dtype, [&](auto t) {
     using T = decltype(t);
     std::vector<T> converted(values.size());
     for (size_t i = 0; i < values.size(); ++i) {
-      if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) converted[i] = T(float(values[i]));
-      else if constexpr (std::is_same_v<T, bool>) converted[i] = values[i] != 0;
-      else if constexpr (std::is_integral_v<T>) converted[i] = T(int64_t(values[i]));
-      else converted[i] = T(values[i]);
+      if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
+        converted[i] = T(float(values[i]));
+      else if constexpr (std::is_same_v<T, bool>)
+        converted[i] = values[i] != 0;
+      else if constexpr (std::is_integral_v<T>)
+        converted[i] = T(int64_t(values[i]));
+      else
+        converted[i] = T(values[i]);
     }
     return tensor(converted, shape, device);
   });

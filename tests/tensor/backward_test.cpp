@@ -182,8 +182,9 @@ TEST(Step, UsesGradientsUp) {
 TEST(CustomFunction, HasItsOwnGradient) {
   Tensor x = parameter({2});
   // The straight-through estimator: rounds forward, passes backward.
-  Tensor y = custom_function({x}, [](const std::vector<Tensor>& in) { return round(in[0] * 1.3f); },
-                             [](const Tensor& g, const std::vector<Tensor>&, const Tensor&) { return std::vector<Tensor>{g * 7}; });
+  Tensor y = custom_function(
+      {x}, [](const std::vector<Tensor>& in) { return round(in[0] * 1.3f); },
+      [](const Tensor& g, const std::vector<Tensor>&, const Tensor&) { return std::vector<Tensor>{g * 7}; });
   EXPECT_EQ(y.item<float>(), 3);
   y.sum().backward();
   EXPECT_EQ(x.grad().item<float>(), 7);
@@ -191,8 +192,9 @@ TEST(CustomFunction, HasItsOwnGradient) {
 
 TEST(CustomFunction, WrongNumberOfGradientsIsAnError) {
   Tensor x = parameter({2});
-  Tensor y = custom_function({x}, [](const std::vector<Tensor>& in) { return in[0] + 1; },
-                             [](const Tensor&, const std::vector<Tensor>&, const Tensor&) { return std::vector<Tensor>{}; });
+  Tensor y = custom_function(
+      {x}, [](const std::vector<Tensor>& in) { return in[0] + 1; },
+      [](const Tensor&, const std::vector<Tensor>&, const Tensor&) { return std::vector<Tensor>{}; });
   EXPECT_THROW(y.sum().backward(), ValueError);
 }
 

@@ -44,10 +44,14 @@ class Run {
 
   void go() {
     if (p_.rows == 0) return;
-    if (p_.whole_rows) run_whole_rows();
-    else if (p_.independent) run_tiles();
-    else if (p_.rows >= threads_ || p_.columns <= kReduceBlock) run_rows();
-    else run_columns();
+    if (p_.whole_rows)
+      run_whole_rows();
+    else if (p_.independent)
+      run_tiles();
+    else if (p_.rows >= threads_ || p_.columns <= kReduceBlock)
+      run_rows();
+    else
+      run_columns();
   }
 
  private:

@@ -7,10 +7,9 @@ namespace {
 
 KernelTable make_table() {
   KernelTable table;
-  for (auto* family :
-       {register_fused, register_reduce, register_optimizers, register_random, register_pooling, register_matmul, register_conv,
-        register_arg_reduce, register_scan, register_sort, register_indexing, register_update_slice, register_join,
-        register_iota, register_batch_norm})
+  for (auto* family : {register_fused, register_reduce, register_optimizers, register_random, register_pooling,
+                       register_matmul, register_conv, register_arg_reduce, register_scan, register_sort,
+                       register_indexing, register_update_slice, register_join, register_iota, register_batch_norm})
     family(table);
   return table;
 }

@@ -38,7 +38,5 @@ void register_update_slice(KernelTable& table);
 void register_join(KernelTable& table);
 void register_iota(KernelTable& table);
 void register_batch_norm(KernelTable& table);
-// NOTE FROM THE LEAD (20:45): conv.* / conv_onednn.cpp are the only convolution; convolution.* was a second one and is removed (a copy
-// lies in /tmp/t). matmul.* stays as it is. Nothing else is to be written here: finish your tests, take this note out of nothing, report.
 
 }  // namespace stoker::backends::cpu

@@ -1,5 +1,5 @@
-// oneDNN behind a few names: one engine, primitives whose memory comes at launch, and refusal of its reference code, which
-// is correct but a hundred times slower than the portable kernels.
+// oneDNN behind a few names: one engine, primitives whose memory comes at launch, and refusal of its reference code,
+// which is correct but a hundred times slower than the portable kernels.
 #pragma once
 
 #ifdef STOKER_HAVE_ONEDNN
@@ -7,9 +7,9 @@
 #include <string_view>
 #include <unordered_map>
 
-#include <oneapi/dnnl/dnnl.hpp>
 #include <stoker/error.h>
 #include <stoker/shape.h>
+#include <oneapi/dnnl/dnnl.hpp>
 
 namespace stoker::backends::cpu {
 
@@ -55,9 +55,7 @@ class Primitive {
   void bind(int argument, const dnnl::memory::desc& desc) {
     arguments_.emplace(argument, dnnl::memory(desc, onednn_engine(), nullptr));
   }
-  void set(int argument, const void* data) {
-    arguments_.at(argument).set_data_handle(const_cast<void*>(data));
-  }
+  void set(int argument, const void* data) { arguments_.at(argument).set_data_handle(const_cast<void*>(data)); }
   void run(std::string_view operation) {
     static thread_local dnnl::stream stream(onednn_engine());
     try {

@@ -14,35 +14,47 @@ using Unsigned = std::make_unsigned_t<T>;
 // Integer arithmetic wraps.
 template <class T>
 T add(T a, T b) {
-  if constexpr (std::is_integral_v<T>) return T(Unsigned<T>(a) + Unsigned<T>(b));
-  else return a + b;
+  if constexpr (std::is_integral_v<T>)
+    return T(Unsigned<T>(a) + Unsigned<T>(b));
+  else
+    return a + b;
 }
 template <class T>
 T sub(T a, T b) {
-  if constexpr (std::is_integral_v<T>) return T(Unsigned<T>(a) - Unsigned<T>(b));
-  else return a - b;
+  if constexpr (std::is_integral_v<T>)
+    return T(Unsigned<T>(a) - Unsigned<T>(b));
+  else
+    return a - b;
 }
 template <class T>
 T mul(T a, T b) {
-  if constexpr (std::is_integral_v<T>) return T(Unsigned<T>(a) * Unsigned<T>(b));
-  else return a * b;
+  if constexpr (std::is_integral_v<T>)
+    return T(Unsigned<T>(a) * Unsigned<T>(b));
+  else
+    return a * b;
 }
 template <class T>
 T neg(T a) {
-  if constexpr (std::is_integral_v<T>) return T(Unsigned<T>(0) - Unsigned<T>(a));
-  else return -a;
+  if constexpr (std::is_integral_v<T>)
+    return T(Unsigned<T>(0) - Unsigned<T>(a));
+  else
+    return -a;
 }
 template <class T>
 T abs(T a) {
-  if constexpr (std::is_integral_v<T>) return a < 0 ? neg(a) : a;
-  else return std::fabs(a);
+  if constexpr (std::is_integral_v<T>)
+    return a < 0 ? neg(a) : a;
+  else
+    return std::fabs(a);
 }
 
 // A division by zero gives 0, and the smallest by -1 wraps.
 template <class T>
 T div(T a, T b) {
-  if constexpr (std::is_integral_v<T>) return b == 0 ? T(0) : b == T(-1) ? neg(a) : T(a / b);
-  else return a / b;
+  if constexpr (std::is_integral_v<T>)
+    return b == 0 ? T(0) : b == T(-1) ? neg(a) : T(a / b);
+  else
+    return a / b;
 }
 // Integers: the sign of the divisor. Floats: C's fmod.
 template <class T>

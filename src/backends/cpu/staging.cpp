@@ -68,7 +68,8 @@ class StagedKernel final : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> lower_staged(const StepRequest& request, const StepRequest& wanted, const LowerFunction& lower) {
+std::unique_ptr<Kernel> lower_staged(const StepRequest& request, const StepRequest& wanted,
+                                     const LowerFunction& lower) {
   bool differs = false;
   for (size_t i = 0; i < request.inputs.size(); ++i)
     differs |= !same_form(request.inputs[i].desc, wanted.inputs[i].desc);

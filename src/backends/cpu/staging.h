@@ -8,8 +8,8 @@ namespace stoker::backends::cpu {
 
 using LowerFunction = std::function<std::unique_ptr<Kernel>(const StepRequest&)>;
 
-// Lowers `wanted`, which differs from `request` in types and strides of inputs (dense where they differ) and in types of
-// outputs alone.
+// Lowers `wanted`, which differs from `request` in types and strides of inputs (dense where they differ) and in types
+// of outputs alone.
 std::unique_ptr<Kernel> lower_staged(const StepRequest& request, const StepRequest& wanted, const LowerFunction& lower);
 
 // The request with halves, of inputs and outputs, as f32; inputs that are not scalars become dense where they change.

@@ -39,10 +39,14 @@ void write_number(void* out, Lane lane, uint64_t bits, bool floating) {
   const double d = std::bit_cast<double>(bits);
   const int64_t i = int64_t(bits);
   switch (lane) {
-    case Lane::F32: return write(floating ? float(d) : float(i));
-    case Lane::F64: return write(floating ? d : double(i));
-    case Lane::I32: return write(floating ? scalar::convert<int32_t>(d) : int32_t(i));
-    case Lane::I64: return write(floating ? scalar::convert<int64_t>(d) : i);
+    case Lane::F32:
+      return write(floating ? float(d) : float(i));
+    case Lane::F64:
+      return write(floating ? d : double(i));
+    case Lane::I32:
+      return write(floating ? scalar::convert<int32_t>(d) : int32_t(i));
+    case Lane::I64:
+      return write(floating ? scalar::convert<int64_t>(d) : i);
   }
 }
 
@@ -50,8 +54,13 @@ void write_number(void* out, Lane lane, uint64_t bits, bool floating) {
 
 TileFrame::TileFrame(const TileProgram& program, std::span<const ArgumentValue> args, std::byte* memory,
                      const TileFrame* shared)
-    : program_(program), args_(args), memory_(memory), shared_(shared), at_(program.places.size()),
-      first_(program.args.size()), offsets_of_(program.args.size(), -1) {
+    : program_(program),
+      args_(args),
+      memory_(memory),
+      shared_(shared),
+      at_(program.places.size()),
+      first_(program.args.size()),
+      offsets_of_(program.args.size(), -1) {
   bind();
   if (shared) return;
   fill_literals();
@@ -64,9 +73,12 @@ void TileFrame::bind() {
   for (size_t i = 0; i < at_.size(); ++i) {
     const Place& p = program_.places[i];
     const bool of_row = p.where == Where::Block || p.where == Where::Rows;
-    if (p.where == Where::Argument) direct_.push_back({int(i), p.index});
-    else if (p.where == Where::Buffer) buffered_.push_back({int(i), p.index});
-    else at_[i] = (shared_ && of_row ? shared_->memory_ : memory_) + p.offset;
+    if (p.where == Where::Argument)
+      direct_.push_back({int(i), p.index});
+    else if (p.where == Where::Buffer)
+      buffered_.push_back({int(i), p.index});
+    else
+      at_[i] = (shared_ && of_row ? shared_->memory_ : memory_) + p.offset;
   }
   int lists = 0;
   for (size_t a = 0; a < program_.args.size(); ++a)
@@ -76,7 +88,8 @@ void TileFrame::bind() {
 
 void TileFrame::fill_literals() {
   for (const TileProgram::Literal& l : program_.literals) {
-    const bool floating = l.arg >= 0 ? is_floating(program_.args[size_t(l.arg)].dtype) : l.lane == Lane::F32 || l.lane == Lane::F64;
+    const bool floating =
+        l.arg >= 0 ? is_floating(program_.args[size_t(l.arg)].dtype) : l.lane == Lane::F32 || l.lane == Lane::F64;
     uint64_t value = 0;
     write_number(&value, l.lane, l.arg >= 0 ? args_[size_t(l.arg)].bits : l.bits, floating);
     fill_block(l.place, &value);
@@ -120,19 +133,30 @@ void TileFrame::set_columns(int64_t column, int64_t count) {
 void TileFrame::run(const std::vector<TileStep>& steps) {
   for (const TileStep& s : steps) {
     switch (s.kind) {
-      case TileStep::Kind::Compute: compute(s); break;
-      case TileStep::Kind::Load: load(s); break;
-      case TileStep::Kind::Store: store(s); break;
-      case TileStep::Kind::Expand: expand(s); break;
+      case TileStep::Kind::Compute:
+        compute(s);
+        break;
+      case TileStep::Kind::Load:
+        load(s);
+        break;
+      case TileStep::Kind::Store:
+        store(s);
+        break;
+      case TileStep::Kind::Expand:
+        expand(s);
+        break;
     }
   }
 }
 
 int64_t TileFrame::extent_of(const TileStep& step, int64_t width) const {
   switch (step.extent) {
-    case Where::Block: return kBlockBytes / width;
-    case Where::Rows: return rows_;
-    default: return rows_ * columns_;
+    case Where::Block:
+      return kBlockBytes / width;
+    case Where::Rows:
+      return rows_;
+    default:
+      return rows_ * columns_;
   }
 }
 

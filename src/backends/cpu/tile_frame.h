@@ -53,12 +53,12 @@ class TileFrame {
   std::span<const ArgumentValue> args_;
   std::byte* memory_;
   const TileFrame* shared_;
-  std::vector<std::byte*> at_;         // by place
-  std::vector<Bound> direct_;          // places in arguments
-  std::vector<Bound> buffered_;        // places in row buffers
-  std::vector<int64_t> first_;         // by argument: elements to the tile's first row
-  std::vector<int64_t> row_offsets_;   // by argument that is not linear, then by row: elements
-  std::vector<int> offsets_of_;        // by argument: its part of row_offsets_
+  std::vector<std::byte*> at_;        // by place
+  std::vector<Bound> direct_;         // places in arguments
+  std::vector<Bound> buffered_;       // places in row buffers
+  std::vector<int64_t> first_;        // by argument: elements to the tile's first row
+  std::vector<int64_t> row_offsets_;  // by argument that is not linear, then by row: elements
+  std::vector<int> offsets_of_;       // by argument: its part of row_offsets_
   int64_t rows_ = 1, column_ = 0, columns_ = 0;
 };
 

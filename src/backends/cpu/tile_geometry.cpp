@@ -94,8 +94,7 @@ void set_geometry(TileProgram& out, const graph::Program& program, const graph::
   if (out.independent) merge_rows_into_columns(out);
   out.rows = numel(out.row_extents);
   out.whole_rows = out.columns <= kTile;
-  if (out.whole_rows)
-    out.rows_per_tile = std::clamp<int64_t>(out.rows, 1, kTile / std::max<int64_t>(out.columns, 1));
+  if (out.whole_rows) out.rows_per_tile = std::clamp<int64_t>(out.rows, 1, kTile / std::max<int64_t>(out.columns, 1));
   for (TileArgument& a : out.args) describe(a, out);
 }
 

@@ -5,8 +5,8 @@
 
 namespace stoker::backends::cpu {
 
-// Fills in the extents and arguments of `out`: extents of 1 are dropped, neighbours that every argument walks evenly are
-// merged, and, where tiles are independent, so are rows and columns.
+// Fills in the extents and arguments of `out`: extents of 1 are dropped, neighbours that every argument walks evenly
+// are merged, and, where tiles are independent, so are rows and columns.
 void set_geometry(TileProgram& out, const graph::Program& program, const graph::ProgramGeometry& geometry);
 
 // Elements from the first row of a nest to row `row`.

@@ -86,7 +86,8 @@ class Assignment {
     release(place);
   }
   void release(int place) {
-    if (is_reused(place)) free_of(program_.places[size_t(place)].width).push_back(program_.places[size_t(place)].offset);
+    if (is_reused(place))
+      free_of(program_.places[size_t(place)].width).push_back(program_.places[size_t(place)].offset);
   }
   int64_t reuse(int64_t width) {
     std::vector<int64_t>& free = free_of(width);

@@ -64,7 +64,8 @@ struct Stored<BFloat16> {
 };
 
 template <class To, class From, class Convert>
-HWY_INLINE void move(void* to, int64_t to_stride, const void* from, int64_t from_stride, int64_t count, Convert convert) {
+HWY_INLINE void move(void* to, int64_t to_stride, const void* from, int64_t from_stride, int64_t count,
+                     Convert convert) {
   To* out = static_cast<To*>(to);
   const From* in = static_cast<const From*>(from);
   if (to_stride == 1 && from_stride == 1) {
@@ -122,29 +123,46 @@ constexpr MoveFunction store_f16 = store<Half, float>;
 
 MoveFunction loads(DType dtype) {
   switch (dtype) {
-    case DType::Bool: return load<bool, int32_t>;
-    case DType::U8: return load<uint8_t, int32_t>;
-    case DType::I8: return load<int8_t, int32_t>;
-    case DType::I16: return load<int16_t, int32_t>;
-    case DType::I32: return load<int32_t, int32_t>;
-    case DType::I64: return load<int64_t, int64_t>;
-    case DType::F16: return load_f16;
-    case DType::BF16: return load<BFloat16, float>;
-    case DType::F32: return load<float, float>;
-    case DType::F64: break;
+    case DType::Bool:
+      return load<bool, int32_t>;
+    case DType::U8:
+      return load<uint8_t, int32_t>;
+    case DType::I8:
+      return load<int8_t, int32_t>;
+    case DType::I16:
+      return load<int16_t, int32_t>;
+    case DType::I32:
+      return load<int32_t, int32_t>;
+    case DType::I64:
+      return load<int64_t, int64_t>;
+    case DType::F16:
+      return load_f16;
+    case DType::BF16:
+      return load<BFloat16, float>;
+    case DType::F32:
+      return load<float, float>;
+    case DType::F64:
+      break;
   }
   return load<double, double>;
 }
 
 MoveFunction stores(DType dtype) {
   switch (dtype) {
-    case DType::Bool: return store<bool, int32_t>;
-    case DType::U8: return store<uint8_t, int32_t>;
-    case DType::I8: return store<int8_t, int32_t>;
-    case DType::I16: return store<int16_t, int32_t>;
-    case DType::F16: return store_f16;
-    case DType::BF16: return store<BFloat16, float>;
-    default: return loads(dtype);  // memory and lane are alike
+    case DType::Bool:
+      return store<bool, int32_t>;
+    case DType::U8:
+      return store<uint8_t, int32_t>;
+    case DType::I8:
+      return store<int8_t, int32_t>;
+    case DType::I16:
+      return store<int16_t, int32_t>;
+    case DType::F16:
+      return store_f16;
+    case DType::BF16:
+      return store<BFloat16, float>;
+    default:
+      return loads(dtype);  // memory and lane are alike
   }
 }
 

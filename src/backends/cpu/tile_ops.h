@@ -1,5 +1,5 @@
-// What one instruction of a fused program does to a tile of elements. The functions are looked up once, when a program is
-// lowered, for the widest vectors that the processor has; results are the same bits for every width.
+// What one instruction of a fused program does to a tile of elements. The functions are looked up once, when a program
+// is lowered, for the widest vectors that the processor has; results are the same bits for every width.
 #pragma once
 
 #include <cstdint>

@@ -15,8 +15,8 @@ namespace {
 
 using graph::arity_of;
 using graph::ExprInst;
-using graph::lane_of;
 using graph::Lane;
+using graph::lane_of;
 using graph::Prim;
 using graph::ProgramInst;
 using Access = graph::ProgramArg::Access;
@@ -39,7 +39,8 @@ class Lowering {
   }
 
  private:
-  // --- values ---------------------------------------------------------------------------------------------------------
+  // --- values
+  // ---------------------------------------------------------------------------------------------------------
 
   int add_place(Where where, int64_t width, bool fixed, int index = -1) {
     out_.places.push_back({.where = where, .width = width, .offset = 0, .index = index});
@@ -74,7 +75,8 @@ class Lowering {
   TilePhase& phase() { return out_.phases.back(); }
   const TileArgument& arg(int i) const { return out_.args.at(size_t(i)); }
 
-  // --- instructions ---------------------------------------------------------------------------------------------------
+  // --- instructions
+  // ---------------------------------------------------------------------------------------------------
 
   void lower_phase(const graph::ProgramPhase& in) {
     out_.phases.emplace_back();
@@ -90,11 +92,21 @@ class Lowering {
   void lower_instruction(int code) {
     const ProgramInst& inst = program_.code.at(size_t(code));
     switch (inst.kind) {
-      case ProgramInst::Kind::Compute: places_of_[size_t(code)] = compute(inst.expr); break;
-      case ProgramInst::Kind::Load: places_of_[size_t(code)] = load(inst); break;
-      case ProgramInst::Kind::Store: pending_.push_back({place_of(inst.expr.a), lane_of_code(inst.expr.a), inst.arg, -1}); break;
-      case ProgramInst::Kind::Keep: keep(inst); break;
-      case ProgramInst::Kind::Recall: places_of_[size_t(code)] = recall(inst); break;
+      case ProgramInst::Kind::Compute:
+        places_of_[size_t(code)] = compute(inst.expr);
+        break;
+      case ProgramInst::Kind::Load:
+        places_of_[size_t(code)] = load(inst);
+        break;
+      case ProgramInst::Kind::Store:
+        pending_.push_back({place_of(inst.expr.a), lane_of_code(inst.expr.a), inst.arg, -1});
+        break;
+      case ProgramInst::Kind::Keep:
+        keep(inst);
+        break;
+      case ProgramInst::Kind::Recall:
+        places_of_[size_t(code)] = recall(inst);
+        break;
       case ProgramInst::Kind::Result:
         if (places_of_[size_t(code)] < 0) malformed("a result is used before its reduction is done");
         break;
@@ -181,7 +193,8 @@ class Lowering {
     return {.kind = TileStep::Kind::Expand, .move = find_load(bits), .out = to, .in = {from, -1, -1}};
   }
 
-  // --- between rows and elements --------------------------------------------------------------------------------------
+  // --- between rows and elements
+  // --------------------------------------------------------------------------------------
 
   int operand_of_element(int id) { return place(id).where == Where::Rows ? expanded(id) : id; }
 
@@ -194,7 +207,8 @@ class Lowering {
     return expansions_[id] = out;
   }
 
-  // --- what leaves a phase --------------------------------------------------------------------------------------------
+  // --- what leaves a phase
+  // --------------------------------------------------------------------------------------------
 
   struct Pending {
     int value;
@@ -255,7 +269,8 @@ class Lowering {
     if (made == steps.end() || made->kind != TileStep::Kind::Compute) return false;
     const auto overlaps = [&](int other) { return other >= 0 && place(other).where >= Where::Argument; };
     for (auto s = made + 1; s != steps.end(); ++s)
-      if (s->kind == TileStep::Kind::Load || overlaps(s->in[0]) || overlaps(s->in[1]) || overlaps(s->in[2])) return false;
+      if (s->kind == TileStep::Kind::Load || overlaps(s->in[0]) || overlaps(s->in[1]) || overlaps(s->in[2]))
+        return false;
     for (const TileReduction& r : phase().reductions)
       if (overlaps(r.value)) return false;
     for (const Pending& p : pending_)

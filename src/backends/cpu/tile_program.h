@@ -1,8 +1,9 @@
 // A fused program made ready for one geometry: what the interpreter runs tile by tile.
 //
-// A tile is kTile elements of one row, or, where rows are short, several whole rows (then every phase of those rows runs
-// before the next tile, and kept values stay where they are). Values come in three shapes: the same everywhere, one per
-// row, one per element. The first are computed once per thread, the second once per row, the third once per tile.
+// A tile is kTile elements of one row, or, where rows are short, several whole rows (then every phase of those rows
+// runs before the next tile, and kept values stay where they are). Values come in three shapes: the same everywhere,
+// one per row, one per element. The first are computed once per thread, the second once per row, the third once per
+// tile.
 #pragma once
 
 #include <vector>
@@ -69,9 +70,9 @@ struct TileArgument {
 struct TileProgram {
   Dims row_extents;
   int64_t rows = 1, columns = 1;
-  bool whole_rows = false;    // a tile is rows_per_tile rows
+  bool whole_rows = false;  // a tile is rows_per_tile rows
   int64_t rows_per_tile = 1;
-  bool independent = false;   // one phase without reductions: tiles know nothing of each other
+  bool independent = false;  // one phase without reductions: tiles know nothing of each other
   std::vector<TileArgument> args;
 
   std::vector<Place> places;
@@ -89,8 +90,8 @@ struct TileProgram {
   int64_t lane_offset = 0;
   std::vector<int64_t> buffer_offsets;
   int64_t frame_bytes = 0;
-  int reductions = 0;                   // at most in one phase
-  int64_t work_per_element = 1;         // steps, for dividing the work
+  int reductions = 0;            // at most in one phase
+  int64_t work_per_element = 1;  // steps, for dividing the work
 };
 
 // Throws Unsupported for an instruction that the CPU does not have, std::logic_error for a malformed program.

@@ -137,9 +137,12 @@ struct Reduction {
   static void rows(void* results, const void* values, int64_t rows, int64_t columns) {
     T* out = static_cast<T*>(results);
     const T* in = static_cast<const T*>(values);
-    if (columns <= 8) reduce_rows<Op, 8>(out, in, rows, columns);
-    else if (columns <= 16) reduce_rows<Op, 16>(out, in, rows, columns);
-    else reduce_rows<Op, kReduceLanes>(out, in, rows, columns);
+    if (columns <= 8)
+      reduce_rows<Op, 8>(out, in, rows, columns);
+    else if (columns <= 16)
+      reduce_rows<Op, 16>(out, in, rows, columns);
+    else
+      reduce_rows<Op, kReduceLanes>(out, in, rows, columns);
   }
   static constexpr ReduceFunctions functions{start, accumulate, finish, combine, rows};
 };
@@ -147,19 +150,27 @@ struct Reduction {
 template <class T>
 ReduceFunctions find(ReduceKind kind) {
   switch (kind) {
-    case ReduceKind::Prod: return Reduction<Prod<T>, T>::functions;
-    case ReduceKind::Max: return Reduction<Max<T>, T>::functions;
-    case ReduceKind::Min: return Reduction<Min<T>, T>::functions;
-    default: return Reduction<Sum<T>, T>::functions;
+    case ReduceKind::Prod:
+      return Reduction<Prod<T>, T>::functions;
+    case ReduceKind::Max:
+      return Reduction<Max<T>, T>::functions;
+    case ReduceKind::Min:
+      return Reduction<Min<T>, T>::functions;
+    default:
+      return Reduction<Sum<T>, T>::functions;
   }
 }
 
 ReduceFunctions reductions(ReduceKind kind, Lane lane) {
   switch (lane) {
-    case Lane::F32: return find<float>(kind);
-    case Lane::F64: return find<double>(kind);
-    case Lane::I32: return find<int32_t>(kind);
-    case Lane::I64: break;
+    case Lane::F32:
+      return find<float>(kind);
+    case Lane::F64:
+      return find<double>(kind);
+    case Lane::I32:
+      return find<int32_t>(kind);
+    case Lane::I64:
+      break;
   }
   return find<int64_t>(kind);
 }

@@ -77,8 +77,8 @@ HWY_INLINE void map(const TileCall& call, std::index_sequence<K...>) {
   To* out = static_cast<To*>(call.out);
   for (int64_t i = map_steps<Function, To>(call, static_cast<const From*>(call.in[K])...); i < call.count; i += n) {
     const int64_t count = HWY_MIN(n, call.count - i);
-    store_partial<To>(Function()(load_partial(static_cast<const From*>(call.in[K]), call.step[K], i, count)...), out + i,
-                      count);
+    store_partial<To>(Function()(load_partial(static_cast<const From*>(call.in[K]), call.step[K], i, count)...),
+                      out + i, count);
   }
 }
 template <class Function, class To, class... From>
@@ -88,19 +88,19 @@ void run(const TileCall& call) {
 
 // --- instructions ---------------------------------------------------------------------------------------------------
 
-#define STOKER_UNARY(name, expression)    \
-  struct name {                           \
-    template <class V>                    \
+#define STOKER_UNARY(name, expression)      \
+  struct name {                             \
+    template <class V>                      \
     HWY_INLINE auto operator()(V a) const { \
-      return expression;                  \
-    }                                     \
+      return expression;                    \
+    }                                       \
   };
-#define STOKER_BINARY(name, expression)         \
-  struct name {                                 \
-    template <class V>                          \
+#define STOKER_BINARY(name, expression)          \
+  struct name {                                  \
+    template <class V>                           \
     HWY_INLINE auto operator()(V a, V b) const { \
-      return expression;                        \
-    }                                           \
+      return expression;                         \
+    }                                            \
   };
 
 // 0 or 1 from a mask of either lane.
@@ -140,7 +140,8 @@ STOKER_UNARY(ToI8, hn::ShiftRight<24>(hn::ShiftLeft<24>(a)))
 STOKER_UNARY(ToI16, hn::ShiftRight<16>(hn::ShiftLeft<16>(a)))
 STOKER_BINARY(ShiftUp, hn::Shl(a, hn::And(b, hn::Set(I(), 31))))
 STOKER_BINARY(ShiftDown, hn::Shr(a, hn::And(b, hn::Set(I(), 31))))
-STOKER_BINARY(ShiftDownLogical, hn::BitCast(I(), hn::Shr(hn::BitCast(U(), a), hn::BitCast(U(), hn::And(b, hn::Set(I(), 31))))))
+STOKER_BINARY(ShiftDownLogical,
+              hn::BitCast(I(), hn::Shr(hn::BitCast(U(), a), hn::BitCast(U(), hn::And(b, hn::Set(I(), 31))))))
 
 struct Select {
   template <class V>
@@ -193,65 +194,112 @@ constexpr TileFunction integer_binary = run<Function, int32_t, int32_t, int32_t>
 
 TileFunction find_float(const ExprInst& inst) {
   switch (inst.prim) {
-    case Prim::Add: return float_binary<Add>;
-    case Prim::Sub: return float_binary<Sub>;
-    case Prim::Mul: return float_binary<Mul>;
-    case Prim::Div: return float_binary<Div>;
-    case Prim::Neg: return float_unary<Neg>;
-    case Prim::Abs: return float_unary<Abs>;
-    case Prim::Min: return float_binary<MinFloat>;
-    case Prim::Max: return float_binary<MaxFloat>;
-    case Prim::Sqrt: return float_unary<Sqrt>;
-    case Prim::Floor: return float_unary<Floor>;
-    case Prim::Ceil: return float_unary<Ceil>;
-    case Prim::Round: return float_unary<Round>;
-    case Prim::Trunc: return float_unary<Trunc>;
-    case Prim::Lt: return float_compare<Lt>;
-    case Prim::Le: return float_compare<LeFloat>;
-    case Prim::Eq: return float_compare<Eq>;
-    case Prim::Ne: return float_compare<Ne>;
-    case Prim::Select: return run<Select, float, int32_t, float, float>;
+    case Prim::Add:
+      return float_binary<Add>;
+    case Prim::Sub:
+      return float_binary<Sub>;
+    case Prim::Mul:
+      return float_binary<Mul>;
+    case Prim::Div:
+      return float_binary<Div>;
+    case Prim::Neg:
+      return float_unary<Neg>;
+    case Prim::Abs:
+      return float_unary<Abs>;
+    case Prim::Min:
+      return float_binary<MinFloat>;
+    case Prim::Max:
+      return float_binary<MaxFloat>;
+    case Prim::Sqrt:
+      return float_unary<Sqrt>;
+    case Prim::Floor:
+      return float_unary<Floor>;
+    case Prim::Ceil:
+      return float_unary<Ceil>;
+    case Prim::Round:
+      return float_unary<Round>;
+    case Prim::Trunc:
+      return float_unary<Trunc>;
+    case Prim::Lt:
+      return float_compare<Lt>;
+    case Prim::Le:
+      return float_compare<LeFloat>;
+    case Prim::Eq:
+      return float_compare<Eq>;
+    case Prim::Ne:
+      return float_compare<Ne>;
+    case Prim::Select:
+      return run<Select, float, int32_t, float, float>;
 #if HWY_NATIVE_FMA
-    case Prim::Fma: return run<Fma, float, float, float, float>;
+    case Prim::Fma:
+      return run<Fma, float, float, float, float>;
 #endif
-    case Prim::Narrow: return DType(inst.imm) == DType::BF16 ? float_unary<RoundBF16> : nullptr;
-    default: return nullptr;
+    case Prim::Narrow:
+      return DType(inst.imm) == DType::BF16 ? float_unary<RoundBF16> : nullptr;
+    default:
+      return nullptr;
   }
 }
 
 TileFunction find_narrow(DType to) {
   switch (to) {
-    case DType::Bool: return integer_unary<ToBool>;
-    case DType::U8: return integer_unary<ToU8>;
-    case DType::I8: return integer_unary<ToI8>;
-    case DType::I16: return integer_unary<ToI16>;
-    default: return nullptr;
+    case DType::Bool:
+      return integer_unary<ToBool>;
+    case DType::U8:
+      return integer_unary<ToU8>;
+    case DType::I8:
+      return integer_unary<ToI8>;
+    case DType::I16:
+      return integer_unary<ToI16>;
+    default:
+      return nullptr;
   }
 }
 
 TileFunction find_integer(const ExprInst& inst) {
   switch (inst.prim) {
-    case Prim::Add: return integer_binary<Add>;
-    case Prim::Sub: return integer_binary<Sub>;
-    case Prim::Mul: return integer_binary<Mul>;
-    case Prim::Neg: return integer_unary<Neg>;
-    case Prim::Abs: return integer_unary<Abs>;
-    case Prim::Min: return integer_binary<MinInteger>;
-    case Prim::Max: return integer_binary<MaxInteger>;
-    case Prim::Lt: return integer_binary<Lt>;
-    case Prim::Le: return integer_binary<LeInteger>;
-    case Prim::Eq: return integer_binary<Eq>;
-    case Prim::Ne: return integer_binary<Ne>;
-    case Prim::And: return integer_binary<And>;
-    case Prim::Or: return integer_binary<Or>;
-    case Prim::Xor: return integer_binary<Xor>;
-    case Prim::Not: return integer_unary<Not>;
-    case Prim::Shl: return integer_binary<ShiftUp>;
-    case Prim::Shr: return integer_binary<ShiftDown>;
-    case Prim::ShrLogical: return integer_binary<ShiftDownLogical>;
-    case Prim::Select: return run<Select, int32_t, int32_t, int32_t, int32_t>;
-    case Prim::Narrow: return find_narrow(DType(inst.imm));
-    default: return nullptr;
+    case Prim::Add:
+      return integer_binary<Add>;
+    case Prim::Sub:
+      return integer_binary<Sub>;
+    case Prim::Mul:
+      return integer_binary<Mul>;
+    case Prim::Neg:
+      return integer_unary<Neg>;
+    case Prim::Abs:
+      return integer_unary<Abs>;
+    case Prim::Min:
+      return integer_binary<MinInteger>;
+    case Prim::Max:
+      return integer_binary<MaxInteger>;
+    case Prim::Lt:
+      return integer_binary<Lt>;
+    case Prim::Le:
+      return integer_binary<LeInteger>;
+    case Prim::Eq:
+      return integer_binary<Eq>;
+    case Prim::Ne:
+      return integer_binary<Ne>;
+    case Prim::And:
+      return integer_binary<And>;
+    case Prim::Or:
+      return integer_binary<Or>;
+    case Prim::Xor:
+      return integer_binary<Xor>;
+    case Prim::Not:
+      return integer_unary<Not>;
+    case Prim::Shl:
+      return integer_binary<ShiftUp>;
+    case Prim::Shr:
+      return integer_binary<ShiftDown>;
+    case Prim::ShrLogical:
+      return integer_binary<ShiftDownLogical>;
+    case Prim::Select:
+      return run<Select, int32_t, int32_t, int32_t, int32_t>;
+    case Prim::Narrow:
+      return find_narrow(DType(inst.imm));
+    default:
+      return nullptr;
   }
 }
 

@@ -1,5 +1,5 @@
-// The null device: plans everything, computes nothing. Its memory is numbers without bytes, so a step's plan, its bytes and its
-// FLOPs can be had for a device that is not there. Reading a value from it is an error.
+// The null device: plans everything, computes nothing. Its memory is numbers without bytes, so a step's plan, its bytes
+// and its FLOPs can be had for a device that is not there. Reading a value from it is an error.
 #include <atomic>
 
 #include "backends/backend.h"
@@ -39,7 +39,8 @@ class NullDriver final : public Driver {
 
   void upload(Address, const void*, int64_t) override {}
   void download(void*, Address, int64_t) override {
-    throw DeviceError("null", "expected a device that computes, got null:0, which only plans; read last_plan() instead of values");
+    throw DeviceError(
+        "null", "expected a device that computes, got null:0, which only plans; read last_plan() instead of values");
   }
   void* host_pointer(Address) override { return nullptr; }
 

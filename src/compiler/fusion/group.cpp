@@ -29,7 +29,12 @@ int trailing_axes(const ModuleNode& reduction, int rank) {
 class GroupFinder {
  public:
   GroupFinder(const Module& module, const std::vector<std::vector<Look>>& looks, size_t max_members)
-      : module_(module), looks_(looks), max_members_(max_members), users_(module.users()), group_of_(module.nodes.size(), -1), stored_(module.nodes.size(), false) {
+      : module_(module),
+        looks_(looks),
+        max_members_(max_members),
+        users_(module.users()),
+        group_of_(module.nodes.size(), -1),
+        stored_(module.nodes.size(), false) {
     for (ValueId v : module.outputs) stored_[size_t(v.node)] = true;
     for (const auto& cell : module.cells) stored_[size_t(cell.value.node)] = true;
   }
@@ -62,7 +67,8 @@ class GroupFinder {
   }
   const Shape& input_shape(const ModuleNode& n) const { return module_.type(n.inputs[0]).shape; }
 
-  // --- growing one group from its last member backwards ---------------------------------------------------------------
+  // --- growing one group from its last member backwards
+  // ---------------------------------------------------------------
 
   Group grow(int root, bool reductions) {
     Group group;
@@ -139,8 +145,8 @@ class GroupFinder {
     space = wider;
     return true;
   }
-  // How many trailing axes of `shape` a reduction runs over that element-wise node c gets its values from, so that c is a row value
-  // of a group of that shape; 0 when there is none near by.
+  // How many trailing axes of `shape` a reduction runs over that element-wise node c gets its values from, so that c is
+  // a row value of a group of that shape; 0 when there is none near by.
   int columns_behind(int c, const Shape& shape) const {
     constexpr int kNear = 16;
     std::vector<int> stack{c};
@@ -163,13 +169,15 @@ class GroupFinder {
     });
   }
   static bool serial(const Space& space) {
-    return numel(space.dropped()) < kFewRows && numel(space.shape) > kLongRow * std::max<int64_t>(1, numel(space.dropped()));
+    return numel(space.dropped()) < kFewRows &&
+           numel(space.shape) > kLongRow * std::max<int64_t>(1, numel(space.dropped()));
   }
 
-  // --- cycles ---------------------------------------------------------------------------------------------------------
+  // --- cycles
+  // ---------------------------------------------------------------------------------------------------------
 
-  // Taking c in must not make the group wait for itself: every member reads c in a way that the program can express, and no
-  // other reader of c leads back into the group.
+  // Taking c in must not make the group wait for itself: every member reads c in a way that the program can express,
+  // and no other reader of c leads back into the group.
   bool safe(int c, int id, const Space& space) {
     std::vector<int> outside;
     if (!sort_readers({c, 0}, c, id, space, outside)) return false;
@@ -208,11 +216,12 @@ class GroupFinder {
 
   // A row value without its column axes means rows only to another of that form: to a full one it is a row of columns.
   static bool misaligned(const Space& space, const Shape& read, const ModuleNode& reader) {
-    return space.columns > 0 && read == space.dropped() && !(read == space.kept()) && !read.empty() && !space.full(read) &&
-           !(reader.types[0].shape == read);
+    return space.columns > 0 && read == space.dropped() && !(read == space.kept()) && !read.empty() &&
+           !space.full(read) && !(reader.types[0].shape == read);
   }
 
-  // --- results --------------------------------------------------------------------------------------------------------
+  // --- results
+  // --------------------------------------------------------------------------------------------------------
 
   Group with_outputs(Group group) const {
     group.outputs.clear();

@@ -14,17 +14,19 @@ using namespace graph;
 using Kind = ProgramInst::Kind;
 using Access = ProgramArg::Access;
 
-// Column values of at most this many instructions above their loads are computed again in a later phase rather than kept.
+// Column values of at most this many instructions above their loads are computed again in a later phase rather than
+// kept.
 constexpr int kCheap = 4;
 // Marks Arg instructions that stand for the result of a reduction.
 constexpr uint64_t kResultBit = uint64_t(1) << 32;
 
-// --- the group as one expression ------------------------------------------------------------------------------------------
+// --- the group as one expression
+// ------------------------------------------------------------------------------------------
 
 struct Operand {
-  ValueId value;        // what is read or written
+  ValueId value;  // what is read or written
   ProgramArg arg;
-  Dims strides;         // one per axis of the space, in elements
+  Dims strides;  // one per axis of the space, in elements
 };
 struct Reduced {
   int value;  // expression that is reduced
@@ -38,7 +40,9 @@ class Body {
     for (int m : group.members) emit_member(m);
     for (ValueId v : group.outputs) {
       const TensorType& type = module.type(v);
-      operands.push_back({v, {type.dtype, group.space.full(type.shape) ? Access::Element : Access::Row, true}, output_strides(type.shape)});
+      operands.push_back({v,
+                          {type.dtype, group.space.full(type.shape) ? Access::Element : Access::Row, true},
+                          output_strides(type.shape)});
       stores.push_back({values_.at(v.node), int(operands.size()) - 1});
     }
   }
@@ -90,11 +94,15 @@ class Body {
     const Lane lane = lane_of(node.types[0].dtype);
     const double value = node.attrs.get<ConstantAttrs>().value;
     const bool floating = lane == Lane::F32 || lane == Lane::F64;
-    return {&code, code.emit({Prim::Const, lane, -1, -1, -1, floating ? std::bit_cast<uint64_t>(value) : uint64_t(int64_t(value))})};
+    return {&code, code.emit({Prim::Const, lane, -1, -1, -1,
+                              floating ? std::bit_cast<uint64_t>(value) : uint64_t(int64_t(value))})};
   }
-  Operand scalar(ValueId v) const { return {v, {module.type(v).dtype, Access::Scalar, false}, Dims::filled(group.space.rank(), 0)}; }
+  Operand scalar(ValueId v) const {
+    return {v, {module.type(v).dtype, Access::Scalar, false}, Dims::filled(group.space.rank(), 0)};
+  }
 
-  // Where the axes of an input lie in the space: aligned at the end, or, for a row value without column axes, at the start.
+  // Where the axes of an input lie in the space: aligned at the end, or, for a row value without column axes, at the
+  // start.
   Operand memory(ValueId v, const ModuleNode& reader) const {
     const Space& space = group.space;
     const TensorDesc& desc = looks_[size_t(v.node)][size_t(v.output)].desc;
@@ -132,11 +140,12 @@ class Body {
     return narrow ? Ex{&code, code.emit({Prim::Narrow, out.lane(), out.id(), -1, -1, uint64_t(dtype)})} : out;
   }
 
-  std::map<int, int> values_;   // member -> expression
-  std::vector<int> expanded_;   // instruction -> the same without functions
+  std::map<int, int> values_;  // member -> expression
+  std::vector<int> expanded_;  // instruction -> the same without functions
 };
 
-// --- geometry -------------------------------------------------------------------------------------------------------------
+// --- geometry
+// -------------------------------------------------------------------------------------------------------------
 
 // Merges axes [first, last) of the space wherever every operand's strides allow it.
 struct Axes {
@@ -187,7 +196,8 @@ std::optional<ProgramGeometry> geometry_of(const Body& body) {
   return geometry;
 }
 
-// --- phases ---------------------------------------------------------------------------------------------------------------
+// --- phases
+// ---------------------------------------------------------------------------------------------------------------
 
 class Phases {
  public:
@@ -213,8 +223,10 @@ class Phases {
     Fact& fact = analysed_[size_t(i)];
     if (e.prim == Prim::Const) return;
     if (e.prim == Prim::Arg) {
-      if (e.imm & kResultBit) fact.phase = analysed_[size_t(body_.reductions[size_t(e.imm & ~kResultBit)].value)].phase + 1;
-      else fact.row = body_.operands[size_t(e.imm)].arg.access != Access::Element;
+      if (e.imm & kResultBit)
+        fact.phase = analysed_[size_t(body_.reductions[size_t(e.imm & ~kResultBit)].value)].phase + 1;
+      else
+        fact.row = body_.operands[size_t(e.imm)].arg.access != Access::Element;
       return;
     }
     for (int operand : {e.a, e.b, e.c}) {
@@ -244,9 +256,12 @@ class Phases {
     auto [it, fresh] = columns_.try_emplace({i, p}, -1);
     if (!fresh) return it->second;
     int id;
-    if (fact.phase < p && fact.cost > kCheap) id = recall(i);
-    else if (e.prim == Prim::Arg) id = push({Kind::Load, e, int(e.imm)});
-    else id = push(with_operands(e, p));
+    if (fact.phase < p && fact.cost > kCheap)
+      id = recall(i);
+    else if (e.prim == Prim::Arg)
+      id = push({Kind::Load, e, int(e.imm)});
+    else
+      id = push(with_operands(e, p));
     phase(p).column.push_back(id);
     return columns_[{i, p}] = id;
   }
@@ -320,15 +335,18 @@ class Phases {
 
 }  // namespace
 
-std::optional<Lowered> lower_group(const Module& module, const std::vector<std::vector<Look>>& looks, const Group& group) {
+std::optional<Lowered> lower_group(const Module& module, const std::vector<std::vector<Look>>& looks,
+                                   const Group& group) {
   if (group.members.empty()) return {};
   const Body body(module, looks, group);
   auto geometry = geometry_of(body);
   if (!geometry) return {};
   Lowered lowered;
   for (const Operand& o : body.operands) {
-    if (o.arg.output) lowered.attrs.types.push_back(module.type(o.value));
-    else lowered.inputs.push_back(o.value);
+    if (o.arg.output)
+      lowered.attrs.types.push_back(module.type(o.value));
+    else
+      lowered.inputs.push_back(o.value);
   }
   lowered.attrs.program = std::make_shared<const Program>(Phases(body).build());
   lowered.attrs.geometry = std::move(*geometry);

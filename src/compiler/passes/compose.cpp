@@ -11,7 +11,9 @@ using graph::OpClass;
 
 backends::StepRequest request_for(const Module& module, const ModuleNode& node) {
   backends::StepRequest request{node.op, node.attrs, {}, {}, node.loc};
-  auto dense = [](const graph::TensorType& t) { return graph::TensorDesc{t.dtype, t.shape, contiguous_strides(t.shape), 0}; };
+  auto dense = [](const graph::TensorType& t) {
+    return graph::TensorDesc{t.dtype, t.shape, contiguous_strides(t.shape), 0};
+  };
   for (ValueId v : node.inputs) request.inputs.push_back({dense(module.type(v)), is_number(module.node(v))});
   for (const graph::TensorType& t : node.types) request.outputs.push_back(dense(t));
   return request;

@@ -5,8 +5,8 @@
 namespace stoker::compiler {
 namespace {
 
-// The module with each group in one place: groups and single nodes in an order in which inputs come first, as close to the order
-// of the program as that allows.
+// The module with each group in one place: groups and single nodes in an order in which inputs come first, as close to
+// the order of the program as that allows.
 class Contraction {
  public:
   Contraction(const Module& module, const std::vector<Group>& groups)
@@ -86,8 +86,8 @@ Module fuse(const Module& module, size_t max_members) {
     }
     const Group& group = groups[size_t(unit.group)];
     Lowered lowered = *lower_group(module, look, group);
-    const int id = rewrite.out().append(
-        {&graph::op("fused"), lowered.attrs, rewrite.map(lowered.inputs), lowered.attrs.types, module.nodes[size_t(group.members.back())].loc, -1});
+    const int id = rewrite.out().append({&graph::op("fused"), lowered.attrs, rewrite.map(lowered.inputs),
+                                         lowered.attrs.types, module.nodes[size_t(group.members.back())].loc, -1});
     for (size_t k = 0; k < group.outputs.size(); ++k) rewrite.replace(group.outputs[k].node, {{id, int(k)}});
   }
   return rewrite.finish();

@@ -25,8 +25,8 @@ bool swaps_last_two(const ModuleNode& node) {
   return rank >= 2 && axes[rank - 2] == rank - 1;
 }
 
-// (A B)' is computed as B' A': transposed inputs are only strides, a transposed result would be copied. Gradients of linear layers
-// come in this form.
+// (A B)' is computed as B' A': transposed inputs are only strides, a transposed result would be copied. Gradients of
+// linear layers come in this form.
 Module transpose_products(const Module& module) {
   const std::vector<int> uses = count_uses(module);
   graph::Rewriter rewrite(module);
@@ -35,7 +35,8 @@ Module transpose_products(const Module& module) {
     rewrite.copy(int(i));
     if (!swaps_last_two(node)) continue;
     const ModuleNode& product = module.node(node.inputs[0]);
-    const bool plain = product.is("matmul") && product.inputs.size() == 2 && product.attrs.get<graph::MatmulAttrs>().epilogue.steps.empty();
+    const bool plain = product.is("matmul") && product.inputs.size() == 2 &&
+                       product.attrs.get<graph::MatmulAttrs>().epilogue.steps.empty();
     if (!plain || uses[size_t(node.inputs[0].node)] != 1) continue;
     auto transposed = [&](ValueId v) { return rewrite.out().add(*node.op, {rewrite.map(v)}, node.attrs, node.loc); };
     const ValueId b = transposed(product.inputs[1]), a = transposed(product.inputs[0]);
@@ -44,8 +45,8 @@ Module transpose_products(const Module& module) {
   return graph::without_dead_nodes(rewrite.finish());
 }
 
-// Grows the epilogue of matrix products and convolutions while the next operation can be taken into the kernel. A product that
-// somebody else reads, or holds, stays as it is.
+// Grows the epilogue of matrix products and convolutions while the next operation can be taken into the kernel. A
+// product that somebody else reads, or holds, stays as it is.
 class EpilogueFusion {
  public:
   explicit EpilogueFusion(const Module& module) : module_(module), rewrite_(module), uses_(count_uses(module)) {}
@@ -54,8 +55,10 @@ class EpilogueFusion {
     for (size_t i = 0; i < module_.nodes.size(); ++i) {
       rewrite_.copy(int(i));
       const ModuleNode& node = module_.nodes[i];
-      if (node.is("add")) try_add(int(i), node) || try_add(int(i), node, 1);
-      else if (node.is("relu")) try_relu(int(i), node);
+      if (node.is("add"))
+        try_add(int(i), node) || try_add(int(i), node, 1);
+      else if (node.is("relu"))
+        try_relu(int(i), node);
     }
     return graph::without_dead_nodes(rewrite_.finish());
   }
@@ -122,7 +125,8 @@ class EpilogueFusion {
 
   void try_relu(int i, const ModuleNode& relu) {
     auto p = product(relu.inputs[0]);
-    if (p && (p->epilogue.steps.empty() || p->epilogue.steps.back() != Epilogue::Relu)) take(i, std::move(*p), Epilogue::Relu, {});
+    if (p && (p->epilogue.steps.empty() || p->epilogue.steps.back() != Epilogue::Relu))
+      take(i, std::move(*p), Epilogue::Relu, {});
   }
 
   const Module& module_;
@@ -130,8 +134,8 @@ class EpilogueFusion {
   std::vector<int> uses_;
 };
 
-// sum(dy, all axes but the channels) beside the weight gradient of the same dy is the bias gradient, which the library gives
-// for nothing. Where the sum comes first, the weight gradient is computed in its place.
+// sum(dy, all axes but the channels) beside the weight gradient of the same dy is the bias gradient, which the library
+// gives for nothing. Where the sum comes first, the weight gradient is computed in its place.
 Module bias_gradients(const Module& module) {
   auto is_channel_sum = [&](const ModuleNode& node) {
     return node.is("sum") && module.type(node.inputs[0]).shape.rank() == 4 &&
@@ -154,10 +158,13 @@ Module bias_gradients(const Module& module) {
     const ModuleNode& node = module.nodes[i];
     const int w = is_channel_sum(node) ? weight_gradient[size_t(node.inputs[0].node)] : -1;
     if (w >= 0 && (w < int(i) || rewrite.mapped(module.nodes[size_t(w)].inputs[0].node))) {
-      if (!rewrite.mapped(w) || !rewrite.out().node(rewrite.map({w, 0})).attrs.get<graph::ConvAttrs>().bias) with_bias(w);
+      if (!rewrite.mapped(w) || !rewrite.out().node(rewrite.map({w, 0})).attrs.get<graph::ConvAttrs>().bias)
+        with_bias(w);
       const ValueId bias{rewrite.map({w, 0}).node, 1};
       const Shape& shape = node.types[0].shape;
-      rewrite.replace(int(i), {shape.rank() == 1 ? bias : rewrite.out().add(graph::op("reshape"), {bias}, graph::ShapeAttrs{shape}, node.loc)});
+      rewrite.replace(int(i), {shape.rank() == 1 ? bias
+                                                 : rewrite.out().add(graph::op("reshape"), {bias},
+                                                                     graph::ShapeAttrs{shape}, node.loc)});
     } else if (!rewrite.mapped(int(i))) {
       rewrite.copy(int(i));
     }
@@ -167,6 +174,8 @@ Module bias_gradients(const Module& module) {
 
 }  // namespace
 
-Module library_patterns(const Module& module) { return bias_gradients(EpilogueFusion(transpose_products(module)).run()); }
+Module library_patterns(const Module& module) {
+  return bias_gradients(EpilogueFusion(transpose_products(module)).run());
+}
 
 }  // namespace stoker::compiler

@@ -59,7 +59,8 @@ class Placement {
   // Whether output `value` may be stored over the k-th input of its own node.
   bool over_itself(ValueId value, int k) const {
     const ModuleNode& node = module_.node(value);
-    if (!looks_[size_t(node.inputs[size_t(k)].node)][size_t(node.inputs[size_t(k)].output)].whole(module_)) return false;
+    if (!looks_[size_t(node.inputs[size_t(k)].node)][size_t(node.inputs[size_t(k)].output)].whole(module_))
+      return false;
     if (node.op->assigns_in_place) return over_same_place(node, value.output, k);
     if (node.op->inplace_input == k) return value.output == 0;
     const auto* fused = node.attrs.get_if<graph::FusedAttrs>();
@@ -67,7 +68,8 @@ class Placement {
   }
   // Updates read inputs [parameters, gradients, states...] and store [parameters, states...].
   bool over_same_place(const ModuleNode& node, int output, int k) const {
-    const auto numbers = std::count_if(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return is_number(module_.node(v)); });
+    const auto numbers =
+        std::count_if(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return is_number(module_.node(v)); });
     const int tensors = int(node.inputs.size()) - int(numbers) - int(node.types.size());
     return k == (output < tensors ? output : output + tensors);
   }

@@ -51,6 +51,7 @@ Value hardswish_gradient(Grad c) {
 
 }  // namespace
 
+// clang-format off
 void register_activations() {
   const Takes floating = Takes::Floating;
   unary("relu", "max(x, 0)", Takes::Numbers, [](Ex x) { return max(x, x.literal(0)); },
@@ -80,5 +81,6 @@ void register_activations() {
   unary("hardswish", "x * hardsigmoid(x)", floating,
         [](Ex x) { return x * min(max(x + 3, x.literal(0)), x.literal(6)) / 6; }, hardswish_gradient, kIn);
 }
+// clang-format on
 
 }  // namespace stoker::graph

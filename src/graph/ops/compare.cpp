@@ -23,14 +23,16 @@ void selection() {
   Op row{.name = "where", .doc = "condition ? a : b", .arity = 3, .kind = OpClass::Elementwise};
   row.infer = [](const InferContext& c) {
     if (c.in(0).dtype != DType::Bool)
-      c.dtype_error(fmt::format("expected a bool condition, got {}; compare it with something", name_of(c.in(0).dtype)));
+      c.dtype_error(
+          fmt::format("expected a bool condition, got {}; compare it with something", name_of(c.in(0).dtype)));
     expect(c, Takes::Any, 1);
     const Shape branches = broadcast_shapes(c.in(1).shape, c.in(2).shape, c.op.name, c.loc);
     return std::vector{c.like(1, broadcast_shapes(c.in(0).shape, branches, c.op.name, c.loc))};
   };
   row.expr = [](std::span<const Ex> in, const Attrs&) { return graph::select(in[0], in[1], in[2]); };
   row.gradient = [](Grad c) {
-    return std::vector{Value(), c.needs(1) ? where(c.in(0), c.dy(), 0) : Value(), c.needs(2) ? where(c.in(0), 0, c.dy()) : Value()};
+    return std::vector{Value(), c.needs(1) ? where(c.in(0), c.dy(), 0) : Value(),
+                       c.needs(2) ? where(c.in(0), 0, c.dy()) : Value()};
   };
   row.saves = Saves::in({0});
   define(std::move(row));
@@ -46,6 +48,7 @@ void conversion() {
 
 }  // namespace
 
+// clang-format off
 void register_compare() {
   comparison("eq", "a == b", [](Ex a, Ex b) { return graph::equal(a, b); });
   comparison("ne", "a != b", [](Ex a, Ex b) { return not_equal(a, b); });
@@ -57,5 +60,6 @@ void register_compare() {
   selection();
   conversion();
 }
+// clang-format on
 
 }  // namespace stoker::graph

@@ -10,8 +10,9 @@ namespace {
 int64_t output_extent(const InferContext& c, const ConvAttrs& a, int i, int64_t input, int64_t kernel) {
   const int64_t padded = input + a.padding_low[i] + a.padding_high[i], window = a.dilation[i] * (kernel - 1) + 1;
   if (kernel < 1 || padded < window)
-    c.shape_error(fmt::format("expected a kernel that fits into the padded input, got a window of {} over {} elements on axis {}",
-                              window, padded, i + 2));
+    c.shape_error(
+        fmt::format("expected a kernel that fits into the padded input, got a window of {} over {} elements on axis {}",
+                    window, padded, i + 2));
   return (padded - window) / a.stride[i] + 1;
 }
 
@@ -19,12 +20,14 @@ int64_t output_extent(const InferContext& c, const ConvAttrs& a, int i, int64_t 
 Shape output_shape(const InferContext& c, const ConvAttrs& a, const Shape& x, const Shape& w) {
   for (int i = 0; i < 2; ++i)
     if (a.stride[i] < 1 || a.dilation[i] < 1 || a.padding_low[i] < 0 || a.padding_high[i] < 0)
-      c.shape_error(fmt::format("expected strides and dilations of at least 1 and padding of at least 0, got {}, {} and {}, {}",
-                                to_string(a.stride), to_string(a.dilation), to_string(a.padding_low), to_string(a.padding_high)));
+      c.shape_error(
+          fmt::format("expected strides and dilations of at least 1 and padding of at least 0, got {}, {} and {}, {}",
+                      to_string(a.stride), to_string(a.dilation), to_string(a.padding_low), to_string(a.padding_high)));
   if (a.groups < 1 || x[1] != w[1] * a.groups || w[0] % a.groups != 0)
-    c.shape_error(fmt::format("expected x[N, C, H, W] and weight[O, C/groups, kH, kW] with O divisible by groups, got {} and {} "
-                              "with groups={}",
-                              to_string(x), to_string(w), a.groups));
+    c.shape_error(
+        fmt::format("expected x[N, C, H, W] and weight[O, C/groups, kH, kW] with O divisible by groups, got {} and {} "
+                    "with groups={}",
+                    to_string(x), to_string(w), a.groups));
   return {x[0], w[0], output_extent(c, a, 0, x[2], w[2]), output_extent(c, a, 1, x[3], w[3])};
 }
 
@@ -33,12 +36,13 @@ void expect_images(const InferContext& c, std::string_view first, std::string_vi
   expect_rank(c, 0, 4, layouts);
   expect_rank(c, 1, 4, layouts);
   if (!is_floating(c.in(0).dtype) || c.in(1).dtype != c.in(0).dtype)
-    c.dtype_error(fmt::format("expected {} and {} of one floating dtype, got {} and {}; convert one with .to(dtype)", first, second,
-                              name_of(c.in(0).dtype), name_of(c.in(1).dtype)));
+    c.dtype_error(fmt::format("expected {} and {} of one floating dtype, got {} and {}; convert one with .to(dtype)",
+                              first, second, name_of(c.in(0).dtype), name_of(c.in(1).dtype)));
 }
 
 void expect_gradient_shape(const InferContext& c, const Shape& dy, const Shape& expected) {
-  if (!(dy == expected)) c.shape_error(fmt::format("expected a gradient of shape {}, got {}", to_string(expected), to_string(dy)));
+  if (!(dy == expected))
+    c.shape_error(fmt::format("expected a gradient of shape {}, got {}", to_string(expected), to_string(dy)));
 }
 
 std::vector<TensorType> conv_type(const InferContext& c) {
@@ -91,14 +95,26 @@ double conv_flops(const Shape& windows, const Shape& weight) {
 void register_convolution() {
   const Saves both = Saves::each_others();
   using Types = std::span<const TensorType>;
-  define({.name = "conv2d", .doc = "2-d convolution (cross-correlation) with stride, padding, dilation and groups", .arity = -1,
-          .infer = conv_type, .gradient = conv_gradient, .saves = both,
+  define({.name = "conv2d",
+          .doc = "2-d convolution (cross-correlation) with stride, padding, dilation and groups",
+          .arity = -1,
+          .infer = conv_type,
+          .gradient = conv_gradient,
+          .saves = both,
           .flops = [](Types in, Types out, const Attrs&) { return conv_flops(out[0].shape, in[1].shape); }});
-  define({.name = "conv2d_input_gradient", .doc = "conv2d's gradient for its input; transposed convolution", .arity = 2,
-          .infer = input_gradient_type, .gradient = input_gradient_gradient, .saves = both,
+  define({.name = "conv2d_input_gradient",
+          .doc = "conv2d's gradient for its input; transposed convolution",
+          .arity = 2,
+          .infer = input_gradient_type,
+          .gradient = input_gradient_gradient,
+          .saves = both,
           .flops = [](Types in, Types, const Attrs&) { return conv_flops(in[0].shape, in[1].shape); }});
-  define({.name = "conv2d_weight_gradient", .doc = "conv2d's gradient for its weight", .arity = 2, .infer = weight_gradient_type,
-          .gradient = weight_gradient_gradient, .saves = both,
+  define({.name = "conv2d_weight_gradient",
+          .doc = "conv2d's gradient for its weight",
+          .arity = 2,
+          .infer = weight_gradient_type,
+          .gradient = weight_gradient_gradient,
+          .saves = both,
           .flops = [](Types in, Types out, const Attrs&) { return conv_flops(in[1].shape, out[0].shape); }});
 }
 

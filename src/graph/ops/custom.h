@@ -7,7 +7,8 @@
 
 namespace stoker::graph {
 
-// with_gradient (View):                       y, x1, ..., xn -> y; gradients reach x1..xn alone, as `gradient` gives them
+// with_gradient (View):                       y, x1, ..., xn -> y; gradients reach x1..xn alone, as `gradient` gives
+// them
 struct CustomGradientAttrs {
   // dy, the inputs x1..xn, y -> one gradient for each input, empty where there is none.
   std::function<std::vector<Value>(const Value& dy, const std::vector<Value>& inputs, const Value& y)> gradient;

@@ -34,18 +34,23 @@ void elementwise(std::string name, std::string doc, int arity, Takes takes, std:
 }  // namespace
 
 void unary(std::string name, std::string doc, Takes takes, Ex (*f)(Ex), GradientOf dx, Saves saves) {
-  elementwise(std::move(name), std::move(doc), 1, takes, {}, [f](auto in, const Attrs&) { return f(in[0]); }, {dx}, saves);
+  elementwise(
+      std::move(name), std::move(doc), 1, takes, {}, [f](auto in, const Attrs&) { return f(in[0]); }, {dx}, saves);
 }
-void binary(std::string name, std::string doc, Takes takes, Ex (*f)(Ex, Ex), GradientOf da, GradientOf db, Saves saves) {
-  elementwise(std::move(name), std::move(doc), 2, takes, {}, [f](auto in, const Attrs&) { return f(in[0], in[1]); }, {da, db},
-              saves);
+void binary(std::string name, std::string doc, Takes takes, Ex (*f)(Ex, Ex), GradientOf da, GradientOf db,
+            Saves saves) {
+  elementwise(
+      std::move(name), std::move(doc), 2, takes, {}, [f](auto in, const Attrs&) { return f(in[0], in[1]); }, {da, db},
+      saves);
 }
 void ternary(std::string name, std::string doc, Takes takes, Ex (*f)(Ex, Ex, Ex), GradientOf da, Saves saves) {
-  elementwise(std::move(name), std::move(doc), 3, takes, {}, [f](auto in, const Attrs&) { return f(in[0], in[1], in[2]); },
-              {da, nullptr, nullptr}, saves);
+  elementwise(
+      std::move(name), std::move(doc), 3, takes, {}, [f](auto in, const Attrs&) { return f(in[0], in[1], in[2]); },
+      {da, nullptr, nullptr}, saves);
 }
 void predicate(std::string name, std::string doc, Takes takes, Ex (*f)(Ex)) {
-  elementwise(std::move(name), std::move(doc), 1, takes, DType::Bool, [f](auto in, const Attrs&) { return f(in[0]); }, {}, {});
+  elementwise(std::move(name), std::move(doc), 1, takes, DType::Bool, [f](auto in, const Attrs&) { return f(in[0]); },
+              {}, {});
 }
 void comparison(std::string name, std::string doc, Ex (*f)(Ex, Ex)) {
   elementwise(std::move(name), std::move(doc), 2, Takes::Any, DType::Bool,
@@ -62,7 +67,7 @@ namespace {
 
 const Saves kIn = Saves::in({0}), kOut = Saves::out({0}), kBoth = Saves::in({0, 1});
 
-// --- integer arithmetic: division by zero gives 0, and the most negative number divided by -1 itself -----------------------
+// --- integer arithmetic: division by zero gives 0, and the most negative number divided by -1 itself ----------------
 
 Ex safe_divisor(Ex b) { return select(equal(b, 0) | equal(b, -1), 1, b); }
 
@@ -120,7 +125,8 @@ Ex arc_tangent_2(Ex y, Ex x) {
 Ex binary_logarithm(Ex x) {
   const bool wide = x.lane() == Lane::F64;
   const Lane integer = wide ? Lane::I64 : Lane::I32;
-  const uint64_t root_half = wide ? std::bit_cast<uint64_t>(std::numbers::sqrt2 / 2) : std::bit_cast<uint32_t>(float(std::numbers::sqrt2 / 2));
+  const uint64_t root_half =
+      wide ? std::bit_cast<uint64_t>(std::numbers::sqrt2 / 2) : std::bit_cast<uint32_t>(float(std::numbers::sqrt2 / 2));
   auto bits = [](Ex v, Lane lane) { return Ex(v.builder(), v.builder()->emit({Prim::Bits, lane, v.id(), -1, -1, 0})); };
   const Ex whole = bits(x, integer), shift = whole.literal(wide ? 52 : 23);
   const Ex exponent = emit(Prim::Shr, whole - whole.literal_bits(root_half), shift);
@@ -131,7 +137,7 @@ Ex binary_logarithm(Ex x) {
 
 Ex signum(Ex x) { return select(x > 0, 1, select(x < 0, -1, x.literal(0))); }
 
-// --- gradients that need more than a line ---------------------------------------------------------------------------------
+// --- gradients that need more than a line ---------------------------------------------------------------------------
 
 // Of equals, each gets half.
 Value larger_share(Grad c, const Value& winner, const Value& other, bool greater) {
@@ -139,14 +145,14 @@ Value larger_share(Grad c, const Value& winner, const Value& other, bool greater
   return where(lost, 0, where(eq(winner, other), c.dy() / 2, c.dy()));
 }
 
-Value pow_base_gradient(Grad c) {
-  return where(eq(c.in(1), 0), 0, c.dy() * (c.in(1) * pow(c.in(0), c.in(1) - 1)));
-}
+Value pow_base_gradient(Grad c) { return where(eq(c.in(1), 0), 0, c.dy() * (c.in(1) * pow(c.in(0), c.in(1) - 1))); }
 Value pow_exponent_gradient(Grad c) {
   Value zero_base = bitwise_and(eq(c.in(0), 0), ge(c.in(1), 0));
   return c.dy() * where(zero_base, 0, c.out() * log(c.in(0)));
 }
 
+// The table of rows, each as short as it can be said.
+// clang-format off
 void arithmetic() {
   auto dy = [](Grad c) { return c.dy(); };
   binary("add", "a + b", Takes::Numbers, [](Ex a, Ex b) { return a + b; }, dy, dy);
@@ -227,6 +233,7 @@ void transcendental() {
   unary("erf", "error function", floating, [](Ex x) { return erf(x); },
         [](Grad c) { return c.dy() * (exp(-square(c.in(0))) * (2 * inv_sqrtpi)); }, kIn);
 }
+// clang-format on
 
 }  // namespace
 

@@ -11,7 +11,8 @@ using GradientOf = Value (*)(Grad);
 void unary(std::string name, std::string doc, Takes takes, Ex (*f)(Ex x), GradientOf dx, Saves saves = {});
 void binary(std::string name, std::string doc, Takes takes, Ex (*f)(Ex a, Ex b), GradientOf da, GradientOf db,
             Saves saves = {});
-void ternary(std::string name, std::string doc, Takes takes, Ex (*f)(Ex a, Ex b, Ex c), GradientOf da, Saves saves = {});
+void ternary(std::string name, std::string doc, Takes takes, Ex (*f)(Ex a, Ex b, Ex c), GradientOf da,
+             Saves saves = {});
 // Results are bool; no gradient.
 void predicate(std::string name, std::string doc, Takes takes, Ex (*f)(Ex x));
 void comparison(std::string name, std::string doc, Ex (*f)(Ex a, Ex b));

@@ -15,7 +15,8 @@ void expect_index(const InferContext& c, int i) {
 
 int expect_axis(const InferContext& c) {
   const int axis = c.get<IndexAttrs>().axis, rank = c.in(0).shape.rank();
-  if (axis < 0 || axis >= rank) c.shape_error(fmt::format("expected an axis of shape {}, got {}", to_string(c.in(0).shape), axis));
+  if (axis < 0 || axis >= rank)
+    c.shape_error(fmt::format("expected an axis of shape {}, got {}", to_string(c.in(0).shape), axis));
   return axis;
 }
 
@@ -27,7 +28,7 @@ void expect_source(const InferContext& c, const Shape& shape) {
                               name_of(c.in(2).dtype)));
 }
 
-// --- gather, scatter, scatter_add: index has x's rank and is no larger than x but along the axis ---------------------------
+// --- gather, scatter, scatter_add: index has x's rank and is no larger than x but along the axis --------------------
 
 void expect_aligned_index(const InferContext& c) {
   expect_index(c, 1);
@@ -60,7 +61,7 @@ std::vector<Value> scatter_add_gradient(Grad c) {
   return {c.dy(), Value(), c.needs(2) ? gather(c.dy(), c.get<IndexAttrs>().axis, c.in(1)) : Value()};
 }
 
-// --- pick: one element per line --------------------------------------------------------------------------------------------
+// --- pick: one element per line -------------------------------------------------------------------------------------
 
 std::vector<TensorType> pick_type(const InferContext& c) {
   expect_index(c, 1);
@@ -79,7 +80,7 @@ std::vector<Value> pick_gradient(Grad c) {
   return {where(eq(position, c.in(1)), c.dy(), 0), Value()};
 }
 
-// --- take, index_add: an index of any shape stands for one axis -----------------------------------------------------------
+// --- take, index_add: an index of any shape stands for one axis -----------------------------------------------------
 
 Shape taken_shape(const InferContext& c) {
   expect_index(c, 1);
@@ -104,31 +105,63 @@ std::vector<Value> index_add_gradient(Grad c) {
 
 void register_indexing() {
   const Saves index = Saves::in({1});
-  define({.name = "gather", .doc = "elements along an axis, chosen by an index of x's rank", .arity = 2,
-          .infer = [](const InferContext& c) {
-            expect_aligned_index(c);
-            return std::vector{c.like(0, c.in(1).shape)};
-          },
-          .gradient = gather_gradient, .saves = index, .flops = no_flops});
-  define({.name = "scatter", .doc = "x with a source written along an axis; of equal indices the last wins", .arity = 3,
-          .infer = scatter_type, .gradient = scatter_gradient, .saves = index, .flops = no_flops, .inplace_input = 0});
-  define({.name = "scatter_add", .doc = "x with a source added along an axis, in the source's order", .arity = 3,
-          .infer = scatter_type, .gradient = scatter_add_gradient, .saves = index, .flops = flops_per_input(1), .inplace_input = 0});
-  define({.name = "pick", .doc = "one element of each line along an axis", .arity = 2, .infer = pick_type,
-          .gradient = pick_gradient, .saves = index,
-          .compose = [](std::span<const Value> in, const Attrs& attrs) {
-            return std::vector{record1(op("gather"), {in[0], in[1]}, attrs)};
-          },
+  define({.name = "gather",
+          .doc = "elements along an axis, chosen by an index of x's rank",
+          .arity = 2,
+          .infer =
+              [](const InferContext& c) {
+                expect_aligned_index(c);
+                return std::vector{c.like(0, c.in(1).shape)};
+              },
+          .gradient = gather_gradient,
+          .saves = index,
           .flops = no_flops});
-  define({.name = "take", .doc = "slices along an axis, chosen by an index of any shape", .arity = 2,
+  define({.name = "scatter",
+          .doc = "x with a source written along an axis; of equal indices the last wins",
+          .arity = 3,
+          .infer = scatter_type,
+          .gradient = scatter_gradient,
+          .saves = index,
+          .flops = no_flops,
+          .inplace_input = 0});
+  define({.name = "scatter_add",
+          .doc = "x with a source added along an axis, in the source's order",
+          .arity = 3,
+          .infer = scatter_type,
+          .gradient = scatter_add_gradient,
+          .saves = index,
+          .flops = flops_per_input(1),
+          .inplace_input = 0});
+  define({.name = "pick",
+          .doc = "one element of each line along an axis",
+          .arity = 2,
+          .infer = pick_type,
+          .gradient = pick_gradient,
+          .saves = index,
+          .compose =
+              [](std::span<const Value> in, const Attrs& attrs) {
+                return std::vector{record1(op("gather"), {in[0], in[1]}, attrs)};
+              },
+          .flops = no_flops});
+  define({.name = "take",
+          .doc = "slices along an axis, chosen by an index of any shape",
+          .arity = 2,
           .infer = [](const InferContext& c) { return std::vector{c.like(0, taken_shape(c))}; },
-          .gradient = take_gradient, .saves = index, .flops = no_flops});
-  define({.name = "index_add", .doc = "x with slices added along an axis, in the index's order", .arity = 3,
-          .infer = [](const InferContext& c) {
-            expect_source(c, taken_shape(c));
-            return std::vector{c.in(0)};
-          },
-          .gradient = index_add_gradient, .saves = index, .flops = flops_per_input(1), .inplace_input = 0});
+          .gradient = take_gradient,
+          .saves = index,
+          .flops = no_flops});
+  define({.name = "index_add",
+          .doc = "x with slices added along an axis, in the index's order",
+          .arity = 3,
+          .infer =
+              [](const InferContext& c) {
+                expect_source(c, taken_shape(c));
+                return std::vector{c.in(0)};
+              },
+          .gradient = index_add_gradient,
+          .saves = index,
+          .flops = flops_per_input(1),
+          .inplace_input = 0});
 }
 
 }  // namespace stoker::graph

@@ -16,8 +16,8 @@ std::vector<TensorType> concat_type(const InferContext& c) {
     Shape expected = c.in(0).shape;
     if (part.shape.rank() == expected.rank()) expected[axis] = part.shape[axis];
     if (!(part.shape == expected))
-      c.shape_error(fmt::format("expected shapes that are equal but on axis {}, got {} and {}", axis, to_string(c.in(0).shape),
-                                to_string(part.shape)));
+      c.shape_error(fmt::format("expected shapes that are equal but on axis {}, got {} and {}", axis,
+                                to_string(c.in(0).shape), to_string(part.shape)));
     shape[axis] += part.shape[axis];
   }
   return {c.like(0, shape)};
@@ -45,13 +45,21 @@ std::vector<TensorType> pad_type(const InferContext& c) {
 }  // namespace
 
 void register_joins() {
-  define({.name = "concat", .doc = "inputs one after the other along an axis", .arity = -1, .infer = concat_type,
-          .gradient = concat_gradient, .flops = no_flops});
-  define({.name = "pad", .doc = "a number around x", .arity = 2, .infer = pad_type,
-          .gradient = [](Grad c) {
-            const Value& x = c.in(0);
-            return std::vector{slice(c.dy(), c.get<PadAttrs>().low, x.shape(), Dims::filled(x.rank(), 1)), Value()};
-          },
+  define({.name = "concat",
+          .doc = "inputs one after the other along an axis",
+          .arity = -1,
+          .infer = concat_type,
+          .gradient = concat_gradient,
+          .flops = no_flops});
+  define({.name = "pad",
+          .doc = "a number around x",
+          .arity = 2,
+          .infer = pad_type,
+          .gradient =
+              [](Grad c) {
+                const Value& x = c.in(0);
+                return std::vector{slice(c.dy(), c.get<PadAttrs>().low, x.shape(), Dims::filled(x.rank(), 1)), Value()};
+              },
           .flops = no_flops});
 }
 

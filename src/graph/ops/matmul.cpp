@@ -12,15 +12,17 @@ std::vector<TensorType> matmul_type(const InferContext& c) {
   const TensorType &a = c.in(0), &b = c.in(1);
   const int rank = a.shape.rank();
   if (a.dtype != b.dtype && !(is_small_integer(a.dtype) && is_small_integer(b.dtype)))
-    c.dtype_error(fmt::format("expected operands of one dtype, got {} and {}; convert one with .to(dtype)", name_of(a.dtype),
-                              name_of(b.dtype)));
+    c.dtype_error(fmt::format("expected operands of one dtype, got {} and {}; convert one with .to(dtype)",
+                              name_of(a.dtype), name_of(b.dtype)));
   if (a.dtype == DType::Bool) c.dtype_error("expected numbers, got bool; convert it with .to(dtype)");
   if (rank < 2 || b.shape.rank() != rank || a.shape[rank - 1] != b.shape[rank - 2])
-    c.shape_error(fmt::format("expected shapes [..., M, K] and [..., K, N], got {} and {}", to_string(a.shape), to_string(b.shape)));
+    c.shape_error(fmt::format("expected shapes [..., M, K] and [..., K, N], got {} and {}", to_string(a.shape),
+                              to_string(b.shape)));
   Shape shape = a.shape;
   for (int i = 0; i < rank - 2; ++i) {
     if (a.shape[i] != b.shape[i] && a.shape[i] != 1 && b.shape[i] != 1)
-      c.shape_error(fmt::format("expected batch axes that broadcast, got {} and {}", to_string(a.shape), to_string(b.shape)));
+      c.shape_error(
+          fmt::format("expected batch axes that broadcast, got {} and {}", to_string(a.shape), to_string(b.shape)));
     if (a.shape[i] == 1) shape[i] = b.shape[i];
   }
   shape[rank - 1] = b.shape[rank - 1];
@@ -39,8 +41,13 @@ double matmul_flops(std::span<const TensorType> in, std::span<const TensorType> 
 }  // namespace
 
 void register_matmul() {
-  define({.name = "matmul", .doc = "matrix product; batch axes broadcast; f32 accumulation of halves, i32 of 8-bit integers",
-          .arity = -1, .infer = matmul_type, .gradient = matmul_gradient, .saves = Saves::each_others(), .flops = matmul_flops,
+  define({.name = "matmul",
+          .doc = "matrix product; batch axes broadcast; f32 accumulation of halves, i32 of 8-bit integers",
+          .arity = -1,
+          .infer = matmul_type,
+          .gradient = matmul_gradient,
+          .saves = Saves::each_others(),
+          .flops = matmul_flops,
           .strided_inputs = true});
 }
 

@@ -43,7 +43,9 @@ Layout last_axis(const Shape& x) {
 using LayoutOf = Layout (*)(const Shape&);
 
 Value weight_along(const Value& w, const Layout& l, DType dtype) { return cast(reshape(w, l.weight), dtype); }
-Value statistics_along(const Value& s, const Value& x, const Layout& l) { return restore_axes(s, x.shape(), l.averaged); }
+Value statistics_along(const Value& s, const Value& x, const Layout& l) {
+  return restore_axes(s, x.shape(), l.averaged);
+}
 
 std::vector<Value> compose_norm(std::span<const Value> in, const Attrs& attrs, LayoutOf layout) {
   const Layout l = layout(in[0].shape());
@@ -77,7 +79,8 @@ void expect_vector(const InferContext& c, int i, std::string_view name, const La
 
 Layout expect_input(const InferContext& c, int i, int least_rank, LayoutOf layout) {
   const TensorType& x = c.in(i);
-  if (!is_floating(x.dtype)) c.dtype_error(fmt::format("expected a floating dtype, got {}; convert it with .to(dtype)", name_of(x.dtype)));
+  if (!is_floating(x.dtype))
+    c.dtype_error(fmt::format("expected a floating dtype, got {}; convert it with .to(dtype)", name_of(x.dtype)));
   if (x.shape.rank() < least_rank)
     c.shape_error(fmt::format("expected at least {} axes, got shape {}", least_rank, to_string(x.shape)));
   return layout(x.shape);
@@ -107,12 +110,15 @@ void norm(const std::string& name, std::string doc, int least_rank, LayoutOf lay
   Op backward{.name = gradient, .doc = name + "'s gradients for x, weight and bias", .arity = 5};
   backward.infer = [](const InferContext& c) {
     if (!(c.in(0).shape == c.in(1).shape))
-      c.shape_error(fmt::format("expected a gradient of shape {}, got {}", to_string(c.in(1).shape), to_string(c.in(0).shape)));
+      c.shape_error(
+          fmt::format("expected a gradient of shape {}, got {}", to_string(c.in(1).shape), to_string(c.in(0).shape)));
     return std::vector{c.in(1), c.in(2), c.in(2)};
   };
   backward.gradient = [](Grad c) { return gradient_of_composed(c); };
   backward.saves = Saves::all_inputs();
-  backward.compose = [=](std::span<const Value> in, const Attrs& attrs) { return compose_norm_gradient(in, attrs, layout); };
+  backward.compose = [=](std::span<const Value> in, const Attrs& attrs) {
+    return compose_norm_gradient(in, attrs, layout);
+  };
   backward.flops = flops_per_input(14);
   define(std::move(backward));
 }

@@ -1,5 +1,5 @@
-// Optimizer updates: one node for a whole group of parameters, stored over its inputs. Numbers that change from step to step
-// are inputs.
+// Optimizer updates: one node for a whole group of parameters, stored over its inputs. Numbers that change from step to
+// step are inputs.
 #include "graph/ops/rows.h"
 
 namespace stoker::graph {
@@ -15,8 +15,8 @@ void expect_inputs(const InferContext& c, int64_t tensors, int64_t lists, int64_
   for (int64_t i = 0; i < tensors * lists; ++i) {
     const TensorType &parameter = c.in(int(i % tensors)), &other = c.in(int(i));
     if (!(other.shape == parameter.shape))
-      c.shape_error(fmt::format("expected gradients and state of the parameter's shape {}, got {}", to_string(parameter.shape),
-                                to_string(other.shape)));
+      c.shape_error(fmt::format("expected gradients and state of the parameter's shape {}, got {}",
+                                to_string(parameter.shape), to_string(other.shape)));
   }
 }
 
@@ -90,22 +90,24 @@ void update(std::string name, std::string doc, InferFn infer, ComposeFn compose,
 }  // namespace
 
 void register_optimizers() {
-  update("sgd_update", "SGD's step for a group of parameters",
-         [](const InferContext& c) {
-           const auto& a = c.get<SgdAttrs>();
-           const int64_t lists = a.momentum != 0 ? 3 : 2;
-           expect_inputs(c, a.tensors, lists, 2);
-           return updated_types(c, a.tensors, lists);
-         },
-         compose_sgd, 3);
-  update("adam_update", "Adam's and AdamW's step for a group of parameters",
-         [](const InferContext& c) {
-           const auto& a = c.get<AdamAttrs>();
-           const int64_t lists = a.amsgrad ? 5 : 4;
-           expect_inputs(c, a.tensors, lists, 3);
-           return updated_types(c, a.tensors, lists);
-         },
-         compose_adam, 5);
+  update(
+      "sgd_update", "SGD's step for a group of parameters",
+      [](const InferContext& c) {
+        const auto& a = c.get<SgdAttrs>();
+        const int64_t lists = a.momentum != 0 ? 3 : 2;
+        expect_inputs(c, a.tensors, lists, 2);
+        return updated_types(c, a.tensors, lists);
+      },
+      compose_sgd, 3);
+  update(
+      "adam_update", "Adam's and AdamW's step for a group of parameters",
+      [](const InferContext& c) {
+        const auto& a = c.get<AdamAttrs>();
+        const int64_t lists = a.amsgrad ? 5 : 4;
+        expect_inputs(c, a.tensors, lists, 3);
+        return updated_types(c, a.tensors, lists);
+      },
+      compose_adam, 5);
 }
 
 }  // namespace stoker::graph

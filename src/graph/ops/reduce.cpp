@@ -11,9 +11,12 @@ Shape reduced_shape(const InferContext& c, const Dims& axes, bool keepdim) {
   Shape shape = c.in(0).shape;
   for (int i = axes.rank() - 1; i >= 0; --i) {
     if (axes[i] < 0 || axes[i] >= shape.rank() || (i > 0 && axes[i] <= axes[i - 1]))
-      c.shape_error(fmt::format("expected ascending axes of shape {}, got {}", to_string(c.in(0).shape), to_string(axes)));
-    if (keepdim) shape[int(axes[i])] = 1;
-    else shape.erase(int(axes[i]));
+      c.shape_error(
+          fmt::format("expected ascending axes of shape {}, got {}", to_string(c.in(0).shape), to_string(axes)));
+    if (keepdim)
+      shape[int(axes[i])] = 1;
+    else
+      shape.erase(int(axes[i]));
   }
   return shape;
 }
@@ -21,8 +24,9 @@ Shape reduced_shape(const InferContext& c, const Dims& axes, bool keepdim) {
 void expect_elements(const InferContext& c, const Dims& axes) {
   for (int64_t axis : axes)
     if (c.in(0).shape[int(axis)] == 0)
-      c.shape_error(fmt::format("expected at least one element along axis {}, got shape {}; an empty set has no extreme", axis,
-                                to_string(c.in(0).shape)));
+      c.shape_error(
+          fmt::format("expected at least one element along axis {}, got shape {}; an empty set has no extreme", axis,
+                      to_string(c.in(0).shape)));
 }
 
 Value spread(const Value& y, Grad c) {
@@ -54,7 +58,8 @@ std::vector<Value> prod_gradient(Grad c) {
   for (int64_t axis : a.axes) merged *= x.shape()[int(axis)];
   kept.push_back(merged);
   const Value line = reshape(moved, kept);
-  Value others = cumprod(line, {.axis = last, .exclusive = true}) * cumprod(line, {.axis = last, .exclusive = true, .reverse = true});
+  Value others = cumprod(line, {.axis = last, .exclusive = true}) *
+                 cumprod(line, {.axis = last, .exclusive = true, .reverse = true});
   return {spread(c.dy(), c) * permute(reshape(others, moved.shape()), back)};
 }
 
@@ -90,10 +95,13 @@ void arg_reduction(std::string name, std::string doc) {
 }  // namespace
 
 void register_reductions() {
-  reduction("sum", "sum over axes; integers in i64", ReduceKind::Sum, [](Grad c) { return std::vector{spread(c.dy(), c)}; }, {});
+  reduction("sum", "sum over axes; integers in i64", ReduceKind::Sum,
+            [](Grad c) { return std::vector{spread(c.dy(), c)}; }, {});
   reduction("prod", "product over axes; integers in i64", ReduceKind::Prod, prod_gradient, Saves::in({0}));
-  reduction("max", "largest over axes; NaN if there is one", ReduceKind::Max, extreme_gradient, Saves::in({0}) | Saves::out({0}));
-  reduction("min", "smallest over axes; NaN if there is one", ReduceKind::Min, extreme_gradient, Saves::in({0}) | Saves::out({0}));
+  reduction("max", "largest over axes; NaN if there is one", ReduceKind::Max, extreme_gradient,
+            Saves::in({0}) | Saves::out({0}));
+  reduction("min", "smallest over axes; NaN if there is one", ReduceKind::Min, extreme_gradient,
+            Saves::in({0}) | Saves::out({0}));
   arg_reduction("argmax", "index of the first largest along an axis");
   arg_reduction("argmin", "index of the first smallest along an axis");
 }

@@ -31,7 +31,8 @@ std::vector<Value> cumprod_gradient(Grad c) {
   const Value others = where(eq(row, column), 1, unsqueeze(x, k));
   a.axis = j;
   const Value products = cumprod(others, a);
-  const Value part = a.reverse ? (a.exclusive ? gt(row, column) : ge(row, column)) : (a.exclusive ? lt(row, column) : le(row, column));
+  const Value part =
+      a.reverse ? (a.exclusive ? gt(row, column) : ge(row, column)) : (a.exclusive ? lt(row, column) : le(row, column));
   return {sum(where(part, products * unsqueeze(c.dy(), k), 0), {j})};
 }
 
@@ -46,9 +47,15 @@ Value put_back(Grad c, int axis) { return scatter(zeros(c.in(0).type()), axis, c
 }  // namespace
 
 void register_scans() {
-  define({.name = "cumsum", .doc = "running sum along an axis; integers in i64", .infer = scan_type, .gradient = cumsum_gradient});
-  define({.name = "cumprod", .doc = "running product along an axis; integers in i64", .infer = scan_type,
-          .gradient = cumprod_gradient, .saves = Saves::in({0})});
+  define({.name = "cumsum",
+          .doc = "running sum along an axis; integers in i64",
+          .infer = scan_type,
+          .gradient = cumsum_gradient});
+  define({.name = "cumprod",
+          .doc = "running product along an axis; integers in i64",
+          .infer = scan_type,
+          .gradient = cumprod_gradient,
+          .saves = Saves::in({0})});
 
   Op sort{.name = "sort", .doc = "values and indices in order along an axis; stable"};
   sort.infer = [](const InferContext& c) { return std::vector{c.in(0), c.like(0, c.in(0).shape, DType::I64)}; };
@@ -62,7 +69,8 @@ void register_scans() {
     const auto& a = c.get<TopkAttrs>();
     Shape shape = c.in(0).shape;
     if (a.k < 0 || a.k > shape[a.axis])
-      c.shape_error(fmt::format("expected k in 0..{} for axis {} of shape {}, got {}", shape[a.axis], a.axis, to_string(shape), a.k));
+      c.shape_error(fmt::format("expected k in 0..{} for axis {} of shape {}, got {}", shape[a.axis], a.axis,
+                                to_string(shape), a.k));
     shape[a.axis] = a.k;
     return std::vector{c.like(0, shape), c.like(0, shape, DType::I64)};
   };

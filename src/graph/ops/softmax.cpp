@@ -46,10 +46,20 @@ std::vector<TensorType> softmax_type(const InferContext& c) {
 }  // namespace
 
 void register_softmax() {
-  define({.name = "softmax", .doc = "exp(x) / sum(exp(x)) along an axis", .infer = softmax_type, .gradient = softmax_gradient,
-          .saves = Saves::out({0}), .compose = compose_softmax, .flops = flops_per_input(5)});
-  define({.name = "log_softmax", .doc = "x - log(sum(exp(x))) along an axis", .infer = softmax_type,
-          .gradient = log_softmax_gradient, .saves = Saves::out({0}), .compose = compose_log_softmax, .flops = flops_per_input(5)});
+  define({.name = "softmax",
+          .doc = "exp(x) / sum(exp(x)) along an axis",
+          .infer = softmax_type,
+          .gradient = softmax_gradient,
+          .saves = Saves::out({0}),
+          .compose = compose_softmax,
+          .flops = flops_per_input(5)});
+  define({.name = "log_softmax",
+          .doc = "x - log(sum(exp(x))) along an axis",
+          .infer = softmax_type,
+          .gradient = log_softmax_gradient,
+          .saves = Saves::out({0}),
+          .compose = compose_log_softmax,
+          .flops = flops_per_input(5)});
 }
 
 }  // namespace stoker::graph

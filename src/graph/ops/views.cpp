@@ -1,5 +1,5 @@
-// Other looks at the same memory. A view's rule maps the strides of its input; where they do not allow the look, the input
-// is copied first. The start numbers of `slice` are inputs and move the offset when the plan runs.
+// Other looks at the same memory. A view's rule maps the strides of its input; where they do not allow the look, the
+// input is copied first. The start numbers of `slice` are inputs and move the offset when the plan runs.
 #include "graph/ops/rows.h"
 
 namespace stoker::graph {
@@ -56,23 +56,29 @@ std::optional<TensorDesc> view_sliced(const TensorDesc& x, const Attrs& attrs) {
 std::optional<TensorDesc> same_view(const TensorDesc& x, const Attrs&) { return x; }
 
 void view(std::string name, std::string doc, int arity, InferFn infer, ViewFn look, GradFn gradient) {
-  define({.name = std::move(name), .doc = std::move(doc), .arity = arity, .kind = OpClass::View, .infer = std::move(infer),
-          .gradient = std::move(gradient), .view = std::move(look), .flops = no_flops});
+  define({.name = std::move(name),
+          .doc = std::move(doc),
+          .arity = arity,
+          .kind = OpClass::View,
+          .infer = std::move(infer),
+          .gradient = std::move(gradient),
+          .view = std::move(look),
+          .flops = no_flops});
 }
 
 std::vector<TensorType> reshape_type(const InferContext& c) {
   const Shape& shape = c.get<ShapeAttrs>().shape;
   if (numel(shape) != c.in(0).elements())
-    c.shape_error(fmt::format("expected a shape with as many elements as {} ({}), got {} ({})", to_string(c.in(0).shape),
-                              c.in(0).elements(), to_string(shape), numel(shape)));
+    c.shape_error(fmt::format("expected a shape with as many elements as {} ({}), got {} ({})",
+                              to_string(c.in(0).shape), c.in(0).elements(), to_string(shape), numel(shape)));
   return {c.like(0, shape)};
 }
 
 std::vector<TensorType> broadcast_type(const InferContext& c) {
   const Shape &from = c.in(0).shape, &to = c.get<ShapeAttrs>().shape;
   if (from.rank() > to.rank() || !(broadcast_shapes(from, to, c.op.name, c.loc) == to))
-    c.shape_error(fmt::format("expected a shape that {} broadcasts to (axes of extent 1 may grow), got {}", to_string(from),
-                              to_string(to)));
+    c.shape_error(fmt::format("expected a shape that {} broadcasts to (axes of extent 1 may grow), got {}",
+                              to_string(from), to_string(to)));
   return {c.like(0, to)};
 }
 
@@ -99,7 +105,8 @@ void expect_starts(const InferContext& c, int first) {
   const auto& a = c.get<SliceAttrs>();
   if (int(c.inputs.size()) != first + rank || a.extents.rank() != rank || a.steps.rank() != rank)
     c.shape_error(fmt::format("expected {} starts, extents and steps for shape {}, got {}, {} and {}", rank,
-                              to_string(c.in(0).shape), int(c.inputs.size()) - first, a.extents.rank(), a.steps.rank()));
+                              to_string(c.in(0).shape), int(c.inputs.size()) - first, a.extents.rank(),
+                              a.steps.rank()));
 }
 
 std::vector<Value> start_numbers(Grad c, int first) { return {c.node.inputs().begin() + first, c.node.inputs().end()}; }
@@ -122,13 +129,15 @@ void register_views() {
        [](Grad c) { return std::vector{reshape(c.dy(), c.in(0).shape())}; });
   view("broadcast_to", "axes of extent 1 repeated", 1, broadcast_type, view_broadcast,
        [](Grad c) { return std::vector{sum_to(c.dy(), c.in(0).shape())}; });
-  view("permute", "axes in another order", 1, permute_type, view_permuted, [](Grad c) { return std::vector{permute_back(c)}; });
-  view("slice", "every step-th element from start along each axis", -1,
-       [](const InferContext& c) {
-         expect_starts(c, 1);
-         return std::vector{c.like(0, c.get<SliceAttrs>().extents)};
-       },
-       view_sliced, slice_gradient);
+  view("permute", "axes in another order", 1, permute_type, view_permuted,
+       [](Grad c) { return std::vector{permute_back(c)}; });
+  view(
+      "slice", "every step-th element from start along each axis", -1,
+      [](const InferContext& c) {
+        expect_starts(c, 1);
+        return std::vector{c.like(0, c.get<SliceAttrs>().extents)};
+      },
+      view_sliced, slice_gradient);
   view("read", "the value of a cell", 1, same_type, same_view, nullptr);
   view("alias", "the same value", 1, same_type, same_view, [](Grad c) { return std::vector{c.dy()}; });
   view("detach", "the same value, without a gradient", 1, same_type, same_view, nullptr);

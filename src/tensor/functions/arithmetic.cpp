@@ -38,7 +38,8 @@ Loc line_of(const Arg& a, const auto&) { return a.loc; }
 Loc line_of(Scalar, const Arg& b) { return b.loc; }
 
 template <class A, class B>
-Tensor binary(std::string_view name, A a, B b, Value (*f)(const Value&, const Value&), Computes computes = Computes::Promoted) {
+Tensor binary(std::string_view name, A a, B b, Value (*f)(const Value&, const Value&),
+              Computes computes = Computes::Promoted) {
   const Call call(name, line_of(a, b));
   const auto [x, y] = operands(call, a, b, computes);
   return wrap(f(x, y));
@@ -48,7 +49,7 @@ Value to_bool(const Value& x) { return graph::cast(x, DType::Bool); }
 
 }  // namespace
 
-// --- arithmetic -------------------------------------------------------------------------------------------------------
+// --- arithmetic -----------------------------------------------------------------------------------------------------
 
 Tensor add(Arg a, Arg b) { return binary("add", a, b, graph::add); }
 Tensor sub(Arg a, Arg b) { return binary("sub", a, b, graph::sub); }
@@ -85,7 +86,9 @@ Tensor pow(Arg a, Scalar b) {
   if (e == 2) return wrap(graph::square(x));
   if (e == 3) return wrap(graph::square(x) * x);
   if (!is_floating(x.dtype())) {
-    if (e < 0) call.value_error(fmt::format("expected an exponent of at least 0 for integers, got {}; convert the base to floating", e));
+    if (e < 0)
+      call.value_error(
+          fmt::format("expected an exponent of at least 0 for integers, got {}; convert the base to floating", e));
   } else if (e == 0.5) {
     return wrap(graph::sqrt(x));
   } else if (e == -0.5) {
@@ -101,7 +104,7 @@ Tensor neg(Arg x) {
   return wrap(graph::neg(call(x)));
 }
 
-// --- comparison and logic ---------------------------------------------------------------------------------------------
+// --- comparison and logic -------------------------------------------------------------------------------------------
 
 Tensor eq(Arg a, Arg b) { return binary("eq", a, b, graph::eq); }
 Tensor ne(Arg a, Arg b) { return binary("ne", a, b, graph::ne); }
@@ -136,7 +139,7 @@ Tensor bitwise_and(Arg a, Arg b) { return binary("bitwise_and", a, b, graph::bit
 Tensor bitwise_or(Arg a, Arg b) { return binary("bitwise_or", a, b, graph::bitwise_or); }
 Tensor bitwise_xor(Arg a, Arg b) { return binary("bitwise_xor", a, b, graph::bitwise_xor); }
 
-// --- selection --------------------------------------------------------------------------------------------------------
+// --- selection ------------------------------------------------------------------------------------------------------
 
 Tensor where(Arg condition, Arg a, Arg b) {
   const Call call("where", condition.loc);

@@ -1,5 +1,5 @@
-// What the public functions share. Each opens a Call, reads its tensors through it as graph Values, and wraps the result:
-// the functions say which operations make up a result, and the operation table says the rest.
+// What the public functions share. Each opens a Call, reads its tensors through it as graph Values, and wraps the
+// result: the functions say which operations make up a result, and the operation table says the rest.
 #pragma once
 
 #include <fmt/format.h>
@@ -46,8 +46,8 @@ inline std::pair<Tensor, Tensor> wrap(std::pair<Value, Value> values) {
   return {wrap(std::move(values.first)), wrap(std::move(values.second))};
 }
 
-// PyTorch's type promotion: tensors with axes decide before 0-d tensors, those before numbers; a later group only counts when
-// its category (bool, integer, floating) is higher.
+// PyTorch's type promotion: tensors with axes decide before 0-d tensors, those before numbers; a later group only
+// counts when its category (bool, integer, floating) is higher.
 class Promotion {
  public:
   Promotion& operator<<(const Value& x);

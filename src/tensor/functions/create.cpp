@@ -51,7 +51,9 @@ int64_t count_between(const Call& call, Scalar start, Scalar end, Scalar step) {
 
 Tensor zeros(const Shape& shape, Options options, Loc loc) { return filled("zeros", shape, 0, options, loc); }
 Tensor ones(const Shape& shape, Options options, Loc loc) { return filled("ones", shape, 1, options, loc); }
-Tensor full(const Shape& shape, Scalar value, Options options, Loc loc) { return filled("full", shape, value, options, loc); }
+Tensor full(const Shape& shape, Scalar value, Options options, Loc loc) {
+  return filled("full", shape, value, options, loc);
+}
 Tensor zeros_like(Arg x) { return filled_like("zeros_like", x, 0); }
 Tensor ones_like(Arg x) { return filled_like("ones_like", x, 1); }
 Tensor full_like(Arg x, Scalar value) { return filled_like("full_like", x, value); }
@@ -65,7 +67,8 @@ Tensor arange(Scalar start, Scalar end, Scalar step, std::optional<Options> opti
   const Call call("arange", loc);
   const Options o = inferred(options, {start, end, step});
   const int64_t count = count_between(call, start, end, step);
-  return wrap(graph::iota(call.number(start, o.dtype, o.device), call.number(step, o.dtype, o.device), made(call, {count}, o)));
+  return wrap(
+      graph::iota(call.number(start, o.dtype, o.device), call.number(step, o.dtype, o.device), made(call, {count}, o)));
 }
 Tensor arange(Scalar end, std::optional<Options> options, Loc loc) {
   return arange(end.is_floating() ? Scalar(0.0) : Scalar(0), end, 1, options, loc);

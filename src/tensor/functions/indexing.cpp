@@ -15,7 +15,8 @@ struct Region {
 
 Region region_of(const Call& call, const Value& x, const std::vector<Index>& indices) {
   if (indices.size() > size_t(x.rank()))
-    call.shape_error(fmt::format("expected at most {} indices for shape {}, got {}", x.rank(), to_string(x.shape()), indices.size()));
+    call.shape_error(fmt::format("expected at most {} indices for shape {}, got {}", x.rank(), to_string(x.shape()),
+                                 indices.size()));
   Region r{Dims::filled(x.rank(), 0), x.shape(), Dims::filled(x.rank(), 1), {}};
   for (int i = 0; i < x.rank(); ++i) {
     const int64_t extent = x.shape()[i];
@@ -132,7 +133,8 @@ Tensor Tensor::index(const std::vector<Index>& indices, Loc loc) const {
 
 Tensor& Tensor::index_put_(const std::vector<Index>& indices, const Tensor& value, Loc loc) {
   const Call call("index_put_", loc);
-  if (is_cell()) call.value_error("expected a value, got a cell (a parameter or buffer); assign() gives it a new value");
+  if (is_cell())
+    call.value_error("expected a value, got a cell (a parameter or buffer); assign() gives it a new value");
   const Value x = call(*this);
   const Region r = region_of(call, x, indices);
   if (stoker::numel(r.extents) == 0) return *this;

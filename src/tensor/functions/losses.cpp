@@ -8,9 +8,12 @@ namespace {
 
 Value reduced(const Value& loss, Reduction reduction) {
   switch (reduction) {
-    case Reduction::None: return loss;
-    case Reduction::Sum: return graph::sum(loss, graph::all_axes(loss));
-    case Reduction::Mean: break;
+    case Reduction::None:
+      return loss;
+    case Reduction::Sum:
+      return graph::sum(loss, graph::all_axes(loss));
+    case Reduction::Mean:
+      break;
   }
   return graph::mean(loss, graph::all_axes(loss));
 }
@@ -33,13 +36,14 @@ struct Targets {
 
 Targets checked_targets(const Call& call, const Value& scores, const Value& target, int64_t ignore_index) {
   if (is_floating(target.dtype()) || target.dtype() == DType::Bool)
-    call.dtype_error(fmt::format("expected class indices of i64, got {}; convert them with .to(kI64)", name_of(target.dtype())));
+    call.dtype_error(
+        fmt::format("expected class indices of i64, got {}; convert them with .to(kI64)", name_of(target.dtype())));
   const int axis = scores.rank() > 1 ? 1 : 0;
   Shape expected = scores.shape();
   if (scores.rank() > 0) expected.erase(axis);
   if (scores.rank() == 0 || !(target.shape() == expected))
-    call.shape_error(fmt::format("expected scores[N, C, ...] and targets[N, ...], got {} and {}", to_string(scores.shape()),
-                                 to_string(target.shape())));
+    call.shape_error(fmt::format("expected scores[N, C, ...] and targets[N, ...], got {} and {}",
+                                 to_string(scores.shape()), to_string(target.shape())));
   const Value index = graph::cast(target, DType::I64);
   const Value valid = graph::ne(index, call.number(ignore_index, DType::I64, index.device()));
   return {graph::unsqueeze(graph::where(valid, index, 0), axis), valid, axis};
@@ -49,7 +53,8 @@ Targets checked_targets(const Call& call, const Value& scores, const Value& targ
 Value along_classes(const Call& call, const Value& weight, const Value& scores, int axis) {
   const int64_t classes = scores.shape()[axis];
   if (!(weight.shape() == Shape{classes}))
-    call.shape_error(fmt::format("expected a weight for each of {} classes, got shape {}", classes, to_string(weight.shape())));
+    call.shape_error(
+        fmt::format("expected a weight for each of {} classes, got shape {}", classes, to_string(weight.shape())));
   Shape shape = Dims::filled(scores.rank(), 1);
   shape[axis] = classes;
   return graph::cast(graph::reshape(weight, shape), scores.dtype());
@@ -63,7 +68,8 @@ Value target_weights(const Call& call, const Value& scores, const Targets& t, co
 }
 
 // Negative scores of the targets, each times its weight; a mean divides by the weights.
-Value weighted(const Call& call, const Value& picked, const Value& scores, const Targets& t, const Value& weight, Reduction reduction) {
+Value weighted(const Call& call, const Value& picked, const Value& scores, const Targets& t, const Value& weight,
+               Reduction reduction) {
   const Value weights = target_weights(call, scores, t, weight);
   const Value loss = graph::where(t.valid, -(graph::squeeze(picked, t.axis) * weights), 0);
   if (reduction != Reduction::Mean) return reduced(loss, reduction);
@@ -88,7 +94,8 @@ Value picked_log_softmax(const Value& x, const Targets& t) {
 Value cross_entropy_of_probabilities(const Call& call, const Value& x, const Value& target, const Value& weight,
                                      const CrossEntropyOptions& options) {
   if (x.rank() == 0 || !(target.shape() == x.shape()))
-    call.shape_error(fmt::format("expected probabilities of the scores' shape {}, got {}", to_string(x.shape()), to_string(target.shape())));
+    call.shape_error(fmt::format("expected probabilities of the scores' shape {}, got {}", to_string(x.shape()),
+                                 to_string(target.shape())));
   const int axis = x.rank() > 1 ? 1 : 0;
   const double classes = double(x.shape()[axis]), smoothing = options.label_smoothing;
   Value p = graph::cast(target, x.dtype());
@@ -105,7 +112,8 @@ Tensor cross_entropy(Arg logits, Arg target, const CrossEntropyOptions& options)
   const Value given = call(logits), y = call(target), weight = call.optional(options.weight);
   call.expect_floating(given);
   const double smoothing = options.label_smoothing;
-  if (!(smoothing >= 0 && smoothing <= 1)) call.value_error(fmt::format("expected label_smoothing in 0..1, got {}", smoothing));
+  if (!(smoothing >= 0 && smoothing <= 1))
+    call.value_error(fmt::format("expected label_smoothing in 0..1, got {}", smoothing));
   const Value x = graph::widen(given);
   auto result = [&](const Value& loss) { return wrap(graph::cast(loss, given.dtype())); };
   if (is_floating(y.dtype())) return result(cross_entropy_of_probabilities(call, x, y, weight, options));
@@ -154,7 +162,8 @@ Tensor binary_cross_entropy_with_logits(Arg input, Arg target, const BceOptions&
   const Call call("binary_cross_entropy_with_logits", input.loc);
   const auto [x, y] = paired(call, input, target);
   if (!(x.shape() == y.shape()))
-    call.shape_error(fmt::format("expected a target of the input's shape {}, got {}", to_string(x.shape()), to_string(y.shape())));
+    call.shape_error(
+        fmt::format("expected a target of the input's shape {}, got {}", to_string(x.shape()), to_string(y.shape())));
   const Value weight = call.optional(options.weight), positive = call.optional(options.pos_weight);
   Value log_p = graph::log_sigmoid(x);
   if (positive) log_p = log_p * ((positive - 1) * y + 1);

@@ -86,7 +86,9 @@ Tensor clamp(Arg x, std::optional<Scalar> min, std::optional<Scalar> max) {
 }
 
 Tensor relu(Arg x) { return numeric("relu", x, graph::relu); }
-Tensor leaky_relu(Arg x, double negative_slope) { return activation("leaky_relu", x, negative_slope, graph::leaky_relu); }
+Tensor leaky_relu(Arg x, double negative_slope) {
+  return activation("leaky_relu", x, negative_slope, graph::leaky_relu);
+}
 Tensor elu(Arg x, double alpha) { return activation("elu", x, alpha, graph::elu); }
 Tensor gelu(Arg x, bool approximate) { return floating("gelu", x, approximate ? graph::gelu_tanh : graph::gelu); }
 Tensor sigmoid(Arg x) { return floating("sigmoid", x, graph::sigmoid); }

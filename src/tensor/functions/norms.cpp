@@ -12,7 +12,8 @@ Value vector_or(const Call& call, const Tensor& given, double absent, int64_t ex
   if (!given.defined()) return graph::full(absent, {x.dtype(), {extent}, x.device()});
   const Value v = call(given);
   if (v.type().elements() != extent)
-    call.shape_error(fmt::format("expected a weight and a bias of {} elements, got shape {}", extent, to_string(v.shape())));
+    call.shape_error(
+        fmt::format("expected a weight and a bias of {} elements, got shape {}", extent, to_string(v.shape())));
   return graph::reshape(v, {extent});
 }
 
@@ -22,13 +23,14 @@ void move_running(const Tensor& running, const Value& batch, double momentum, co
   running.assign(wrap(graph::cast(moved, old.dtype())), call.loc());
 }
 
-Tensor normalize_batch(const Call& call, const Value& x, const Tensor& running_mean, const Tensor& running_var, const Value& weight,
-                       const Value& bias, double momentum, double eps) {
+Tensor normalize_batch(const Call& call, const Value& x, const Tensor& running_mean, const Tensor& running_var,
+                       const Value& weight, const Value& bias, double momentum, double eps) {
   const double n = double(x.type().elements()) / double(std::max<int64_t>(x.shape()[1], 1));
   if (n <= 1)
-    call.value_error(fmt::format("expected more than one value per channel in training, got shape {}; drop the last batch of one, or "
-                                 "call eval()",
-                                 to_string(x.shape())));
+    call.value_error(fmt::format(
+        "expected more than one value per channel in training, got shape {}; drop the last batch of one, or "
+        "call eval()",
+        to_string(x.shape())));
   const graph::Normalized batch = graph::batch_norm(x, weight, bias, eps);
   const graph::GradMode no_grad(false);
   if (running_mean.defined()) move_running(running_mean, batch.mean, momentum, call);
@@ -60,7 +62,8 @@ Tensor layer_norm(Arg x, const Shape& normalized_shape, const Tensor& weight, co
   bool matches = leading >= 0 && normalized_shape.rank() > 0;
   for (int i = 0; matches && i < normalized_shape.rank(); ++i) matches = v.shape()[leading + i] == normalized_shape[i];
   if (!matches)
-    call.shape_error(fmt::format("expected a shape that ends in {}, got {}", to_string(normalized_shape), to_string(v.shape())));
+    call.shape_error(
+        fmt::format("expected a shape that ends in {}, got {}", to_string(normalized_shape), to_string(v.shape())));
   const int64_t width = numel(normalized_shape);
   Shape lines;
   for (int i = 0; i < leading; ++i) lines.push_back(v.shape()[i]);
@@ -69,8 +72,8 @@ Tensor layer_norm(Arg x, const Shape& normalized_shape, const Tensor& weight, co
   return wrap(graph::reshape(graph::layer_norm(graph::reshape(v, lines), w, b, eps).y, v.shape()));
 }
 
-Tensor batch_norm(Arg x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight, const Tensor& bias, bool training,
-                  double momentum, double eps) {
+Tensor batch_norm(Arg x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight,
+                  const Tensor& bias, bool training, double momentum, double eps) {
   const Call call("batch_norm", x.loc);
   const Value v = call(x);
   call.expect_floating(v);
@@ -84,7 +87,8 @@ Tensor batch_norm(Arg x, const Tensor& running_mean, const Tensor& running_var, 
   along[1] = channels;
   const Value wide = graph::widen(v);
   auto channel = [&](const Value& vector) { return graph::reshape(graph::cast(vector, wide.dtype()), along); };
-  const Value mean = channel(vector_or(call, running_mean, 0, channels, v)), var = channel(vector_or(call, running_var, 1, channels, v));
+  const Value mean = channel(vector_or(call, running_mean, 0, channels, v)),
+              var = channel(vector_or(call, running_var, 1, channels, v));
   const Value scale = channel(w) * graph::rsqrt(var + eps);
   return wrap(graph::cast(wide * scale + (channel(b) - mean * scale), v.dtype()));
 }

@@ -55,8 +55,9 @@ Tensor matmul(Arg a, Arg b) {
   if (row) x = graph::unsqueeze(x, 0);
   if (column) y = graph::unsqueeze(y, 1);
   if (x.shape().back() != y.shape()[y.rank() - 2])
-    call.shape_error(fmt::format("expected the last axis of the first and the last but one of the second to be equal, got {} and {}",
-                                 to_string(a.tensor.shape()), to_string(b.tensor.shape())));
+    call.shape_error(
+        fmt::format("expected the last axis of the first and the last but one of the second to be equal, got {} and {}",
+                    to_string(a.tensor.shape()), to_string(b.tensor.shape())));
   const int rank = std::max(x.rank(), y.rank());
   Value z = y.rank() == 2 && x.rank() > 2 ? rows_times(x, y) : graph::matmul(with_rank(x, rank), with_rank(y, rank));
   if (column) z = graph::squeeze(z, z.rank() - 1);
@@ -68,7 +69,8 @@ Tensor linear(Arg x, Arg weight, const Tensor& bias) {
   const Call call("linear", x.loc);
   const Value v = call(x), w = call(weight), b = call.optional(bias);
   if (w.rank() != 2 || v.rank() == 0 || v.shape().back() != w.shape()[1])
-    call.shape_error(fmt::format("expected x[..., in] and weight[out, in], got {} and {}", to_string(v.shape()), to_string(w.shape())));
+    call.shape_error(fmt::format("expected x[..., in] and weight[out, in], got {} and {}", to_string(v.shape()),
+                                 to_string(w.shape())));
   const Value y = rows_times(v, graph::transpose(w, 0, 1));
   if (!b) return wrap(y);
   expect_bias(call, b, w);
@@ -112,7 +114,8 @@ Tensor adaptive_avg_pool2d(Arg x, Pair output_size) {
 }
 Tensor adaptive_max_pool2d(Arg x, Pair output_size) {
   const Call call("adaptive_max_pool2d", x.loc);
-  return wrap(graph::adaptive_max_pool2d(call(x), {.size = {output_size.height, output_size.width}, .input = {}}).first);
+  return wrap(
+      graph::adaptive_max_pool2d(call(x), {.size = {output_size.height, output_size.width}, .input = {}}).first);
 }
 
 }  // namespace stoker

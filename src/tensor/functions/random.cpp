@@ -1,5 +1,5 @@
-// Random tensors. A draw reserves counters of the process's generator; the numbers come from the operation `random`, so that
-// they are the same on every device, and again when a plan is replayed or a part of it recomputed.
+// Random tensors. A draw reserves counters of the process's generator; the numbers come from the operation `random`, so
+// that they are the same on every device, and again when a plan is replayed or a part of it recomputed.
 #include <array>
 #include <mutex>
 #include <numeric>
@@ -27,8 +27,8 @@ RandomState reserve(int64_t elements) {
 
 Value draw(graph::Distribution distribution, const graph::TensorType& type) {
   const RandomState at = reserve(type.elements());
-  return graph::random(distribution, graph::integer(int64_t(at.seed), type.device), graph::integer(int64_t(at.counter), type.device),
-                       type);
+  return graph::random(distribution, graph::integer(int64_t(at.seed), type.device),
+                       graph::integer(int64_t(at.counter), type.device), type);
 }
 
 // 32 random bits as an i64 of 0 .. 2^32 - 1.
@@ -38,7 +38,8 @@ Value draw_bits(const Shape& shape, Device device) {
 }
 
 graph::TensorType floating_type(const Call& call, const Shape& shape, Options options) {
-  if (!is_floating(options.dtype)) call.dtype_error(fmt::format("expected a floating dtype, got {}", name_of(options.dtype)));
+  if (!is_floating(options.dtype))
+    call.dtype_error(fmt::format("expected a floating dtype, got {}", name_of(options.dtype)));
   return {options.dtype, shape, options.device};
 }
 
@@ -92,7 +93,8 @@ Tensor randint(int64_t low, int64_t high, const Shape& shape, Options options, L
   if (low >= high || __builtin_sub_overflow(high, low, &range))
     call.value_error(fmt::format("expected low < high, less than 2^63 apart, got {} and {}", low, high));
   Value bits = draw_bits(shape, options.device);
-  if (range > 0xffffffff) bits = draw_bits(shape, options.device) * graph::integer(int64_t(1) << 32, options.device) + bits;
+  if (range > 0xffffffff)
+    bits = draw_bits(shape, options.device) * graph::integer(int64_t(1) << 32, options.device) + bits;
   const Value offset = graph::remainder(bits, graph::integer(range, options.device));
   return wrap(graph::cast(offset + graph::integer(low, options.device), options.dtype));
 }

@@ -110,10 +110,18 @@ Tensor any(Arg x, const Dims& axes, bool keepdim) {
   return wrap(graph::ne(graph::sum(graph::ne(v, 0), call.axes(axes, v), keepdim), 0));
 }
 
-Tensor argmax(Arg x, std::optional<int64_t> axis, bool keepdim) { return arg_reduce("argmax", x, axis, keepdim, graph::argmax); }
-Tensor argmin(Arg x, std::optional<int64_t> axis, bool keepdim) { return arg_reduce("argmin", x, axis, keepdim, graph::argmin); }
-std::pair<Tensor, Tensor> max(Arg x, int64_t axis, bool keepdim) { return extreme("max", x, axis, keepdim, graph::argmax); }
-std::pair<Tensor, Tensor> min(Arg x, int64_t axis, bool keepdim) { return extreme("min", x, axis, keepdim, graph::argmin); }
+Tensor argmax(Arg x, std::optional<int64_t> axis, bool keepdim) {
+  return arg_reduce("argmax", x, axis, keepdim, graph::argmax);
+}
+Tensor argmin(Arg x, std::optional<int64_t> axis, bool keepdim) {
+  return arg_reduce("argmin", x, axis, keepdim, graph::argmin);
+}
+std::pair<Tensor, Tensor> max(Arg x, int64_t axis, bool keepdim) {
+  return extreme("max", x, axis, keepdim, graph::argmax);
+}
+std::pair<Tensor, Tensor> min(Arg x, int64_t axis, bool keepdim) {
+  return extreme("min", x, axis, keepdim, graph::argmin);
+}
 
 Tensor cumsum(Arg x, int64_t axis) {
   const Call call("cumsum", x.loc);
@@ -134,7 +142,8 @@ std::pair<Tensor, Tensor> topk(Arg x, int64_t k, int64_t axis, bool largest) {
   const Value along = line(v);
   const int a = call.axis(axis, v);
   if (k < 0 || k > along.shape()[a])
-    call.shape_error(fmt::format("expected k in 0..{} for axis {} of shape {}, got {}", along.shape()[a], a, to_string(v.shape()), k));
+    call.shape_error(fmt::format("expected k in 0..{} for axis {} of shape {}, got {}", along.shape()[a], a,
+                                 to_string(v.shape()), k));
   return wrap(graph::topk(along, {.k = k, .axis = a, .largest = largest}));
 }
 

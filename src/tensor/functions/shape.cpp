@@ -32,8 +32,8 @@ Shape resolve(const Call& call, const Value& x, const Dims& asked) {
   if (unknown < 0) return shape;
   const int64_t elements = x.type().elements();
   if (known == 0 || elements % known != 0)
-    call.shape_error(fmt::format("expected extents that divide the {} elements of {}, got {}", elements, to_string(x.shape()),
-                                 to_string(asked)));
+    call.shape_error(fmt::format("expected extents that divide the {} elements of {}, got {}", elements,
+                                 to_string(x.shape()), to_string(asked)));
   shape[unknown] = elements / known;
   return shape;
 }
@@ -74,7 +74,7 @@ Tensor triangle(std::string_view name, Arg x, int64_t diagonal, Value (*keeps)(c
 
 }  // namespace
 
-// --- views ------------------------------------------------------------------------------------------------------------
+// --- views ----------------------------------------------------------------------------------------------------------
 
 Tensor reshape(Arg x, const Dims& shape) {
   const Call call("reshape", x.loc);
@@ -135,7 +135,8 @@ Tensor expand(Arg x, const Dims& shape) {
   const int extra = shape.rank() - v.rank();
   for (int i = 0; i < shape.rank(); ++i) {
     if (shape[i] != -1) continue;
-    if (i < extra) call.shape_error(fmt::format("expected an extent for each new axis, got -1 in {}", to_string(shape)));
+    if (i < extra)
+      call.shape_error(fmt::format("expected an extent for each new axis, got -1 in {}", to_string(shape)));
     target[i] = v.shape()[i - extra];
   }
   return wrap(graph::broadcast_to(v, target));
@@ -192,10 +193,11 @@ Tensor slice_scatter(Arg x, Arg value, int64_t axis, int64_t start, int64_t step
   Shape expected = v.shape();
   if (part.rank() == v.rank()) expected[a] = part.shape()[a];
   const int64_t extent = v.shape()[a], from = start < 0 ? start + extent : start;
-  const bool fits = step >= 1 && from >= 0 && (expected[a] == 0 || (from < extent && (expected[a] - 1) <= (extent - 1 - from) / step));
+  const bool fits = step >= 1 && from >= 0 &&
+                    (expected[a] == 0 || (from < extent && (expected[a] - 1) <= (extent - 1 - from) / step));
   if (!(part.shape() == expected) || !fits)
-    call.shape_error(fmt::format("expected a value like {} that fits on axis {} from {} by steps of {}, got {}", to_string(v.shape()),
-                                 a, start, step, to_string(part.shape())));
+    call.shape_error(fmt::format("expected a value like {} that fits on axis {} from {} by steps of {}, got {}",
+                                 to_string(v.shape()), a, start, step, to_string(part.shape())));
   if (expected[a] == 0) return wrap(v);
   Dims starts = Dims::filled(v.rank(), 0), steps = Dims::filled(v.rank(), 1);
   starts[a] = from;
@@ -203,7 +205,7 @@ Tensor slice_scatter(Arg x, Arg value, int64_t axis, int64_t start, int64_t step
   return wrap(graph::update_slice(v, part, starts, steps));
 }
 
-// --- joining and splitting --------------------------------------------------------------------------------------------
+// --- joining and splitting ------------------------------------------------------------------------------------------
 
 Tensor cat(const std::vector<Tensor>& tensors, int64_t axis, Loc loc) {
   const Call call("cat", loc);
@@ -217,7 +219,8 @@ Tensor stack(const std::vector<Tensor>& tensors, int64_t axis, Loc loc) {
   const int a = normalize_axis(axis, values[0].rank() + 1, call.name(), call.loc());
   for (Value& v : values) {
     if (!(v.shape() == tensors[0].shape()))
-      call.shape_error(fmt::format("expected tensors of one shape, got {} and {}", to_string(tensors[0].shape()), to_string(v.shape())));
+      call.shape_error(fmt::format("expected tensors of one shape, got {} and {}", to_string(tensors[0].shape()),
+                                   to_string(v.shape())));
     v = graph::unsqueeze(v, a);
   }
   return wrap(graph::concat(values, a));
@@ -273,7 +276,8 @@ Tensor repeat(Arg x, const Dims& times) {
   const Call call("repeat", x.loc);
   Value v = call(x);
   if (times.rank() < v.rank())
-    call.shape_error(fmt::format("expected at least {} numbers, one for each axis, got {}", v.rank(), to_string(times)));
+    call.shape_error(
+        fmt::format("expected at least {} numbers, one for each axis, got {}", v.rank(), to_string(times)));
   Shape shape = v.shape();
   while (shape.rank() < times.rank()) shape.insert(0, 1);
   for (int i = 0; i < times.rank(); ++i) {

@@ -71,8 +71,7 @@ class Mutator {
         input.erase(here, here + static_cast<std::ptrdiff_t>(below(rest + 1)));
         break;
       case 3: {
-        const Bytes again(here,
-                          here + static_cast<std::ptrdiff_t>(below(std::min<std::size_t>(rest, 64) + 1)));
+        const Bytes again(here, here + static_cast<std::ptrdiff_t>(below(std::min<std::size_t>(rest, 64) + 1)));
         input.insert(here, again.begin(), again.end());
         break;
       }
@@ -87,8 +86,7 @@ class Mutator {
       }
       default:
         input.resize(at);
-        input.insert(input.end(), other.begin() + static_cast<std::ptrdiff_t>(below(other.size() + 1)),
-                     other.end());
+        input.insert(input.end(), other.begin() + static_cast<std::ptrdiff_t>(below(other.size() + 1)), other.end());
     }
   }
 

@@ -16,8 +16,10 @@ constexpr int64_t kColumns = 256;
 template <bool Max, class A>
 inline bool beats(A candidate, A best) {
   const bool further = Max ? candidate > best : candidate < best;
-  if constexpr (std::is_floating_point_v<A>) return further | ((candidate != candidate) & (best == best));
-  else return further;
+  if constexpr (std::is_floating_point_v<A>)
+    return further | ((candidate != candidate) & (best == best));
+  else
+    return further;
 }
 
 template <bool Max, class T>
@@ -69,7 +71,8 @@ void arg_reduce(const T* x, int64_t* y, const AxisSplit& s) {
   parallel_rows(s.outer, s.inner, s.extent, [&](int64_t row, int64_t begin, int64_t end) {
     const T* lines = x + row * s.extent * s.inner;
     int64_t* places = y + row * s.inner;
-    if (s.inner == 1) *places = place_of_extreme<Max>(lines, s.extent);
+    if (s.inner == 1)
+      *places = place_of_extreme<Max>(lines, s.extent);
     else
       for (int64_t c = begin; c < end; c += kColumns)
         places_of_extremes<Max>(lines + c, s.extent, s.inner, places + c, std::min(kColumns, end - c));

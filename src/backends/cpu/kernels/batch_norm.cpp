@@ -1,5 +1,6 @@
-// batch_norm, batch_norm_gradient over x[N, C, ...]. A channel belongs to one thread, which walks it in tiles that fit into
-// the first-level cache: sums within a tile are of x's type (f32 for halves), those of tiles in f64, in a fixed order.
+// batch_norm, batch_norm_gradient over x[N, C, ...]. A channel belongs to one thread, which walks it in tiles that fit
+// into the first-level cache: sums within a tile are of x's type (f32 for halves), those of tiles in f64, in a fixed
+// order.
 #include <cmath>
 #include <utility>
 
@@ -42,12 +43,14 @@ void for_each_tile(const Channels& s, const F& f) {
   }
 }
 
-// Tiles of one channel of T as A, the type that is computed in: straight from memory where they lie so, else by a buffer.
+// Tiles of one channel of T as A, the type that is computed in: straight from memory where they lie so, else by a
+// buffer.
 template <class T>
 class ChannelReader {
  public:
   using A = compute_of<T>;
-  ChannelReader(const T* data, const Channels& s, int64_t channel) : data_(data + channel * s.run), stride_(s.stride()) {}
+  ChannelReader(const T* data, const Channels& s, int64_t channel)
+      : data_(data + channel * s.run), stride_(s.stride()) {}
 
   const A* read(const Tile& t, A* buffer) const {
     const T* from = data_ + t.sample * stride_ + t.first;
@@ -59,8 +62,10 @@ class ChannelReader {
 
  private:
   void convert(A* to, const T* from, int64_t n) const {
-    if constexpr (std::is_same_v<T, A>) copy_words(to, from, n);
-    else load_(to, 1, from, 1, n);
+    if constexpr (std::is_same_v<T, A>)
+      copy_words(to, from, n);
+    else
+      load_(to, 1, from, 1, n);
   }
 
   const T* data_;
@@ -87,8 +92,10 @@ class ChannelWriter {
 
  private:
   void convert(T* to, const A* from, int64_t n) const {
-    if constexpr (std::is_same_v<T, A>) copy_words(to, from, n);
-    else store_(to, 1, from, 1, n);
+    if constexpr (std::is_same_v<T, A>)
+      copy_words(to, from, n);
+    else
+      store_(to, 1, from, 1, n);
   }
 
   T* data_;
@@ -119,7 +126,8 @@ void for_each_channel(const Channels& s, const F& f) {
   });
 }
 
-// --- forward ----------------------------------------------------------------------------------------------------------
+// --- forward
+// ----------------------------------------------------------------------------------------------------------
 
 // Count, mean and sum of squared distances to it, joined tile by tile (Chan, Golub and LeVeque, 1979).
 struct Moments {
@@ -154,7 +162,10 @@ class Forward {
  public:
   using A = compute_of<T>;
   explicit Forward(const StepRequest& r)
-      : s_(input_shape(r)), eps_(r.attrs.get<graph::NormAttrs>().eps), weight_(input_dtype(r, 1)), bias_(input_dtype(r, 2)) {}
+      : s_(input_shape(r)),
+        eps_(r.attrs.get<graph::NormAttrs>().eps),
+        weight_(input_dtype(r, 1)),
+        bias_(input_dtype(r, 2)) {}
 
   void operator()(const Operands& o) const {
     for_each_channel(s_, [&](int64_t c) {
@@ -184,7 +195,8 @@ class Forward {
   NormLoops<A> loops_ = find_norm_loops<A>();
 };
 
-// --- gradient ---------------------------------------------------------------------------------------------------------
+// --- gradient
+// ---------------------------------------------------------------------------------------------------------
 
 // dx = weight * rstd * (dy - average of dy - (x - mean) * rstd^2 * average of dy * (x - mean))
 template <class T>
@@ -202,7 +214,8 @@ class Backward {
       weight_.write(o.out<std::byte>(1), c, n > 0 ? weighted * rstd : 0);
       weight_.write(o.out<std::byte>(2), c, plain);
       const double scale = weight_.read(o.in<std::byte>(2), c) * rstd;
-      differentiate(dy, x, {o.out<T>(), s_, c}, mean, A(scale), A(scale * rstd * rstd * weighted / n), A(scale * plain / n));
+      differentiate(dy, x, {o.out<T>(), s_, c}, mean, A(scale), A(scale * rstd * rstd * weighted / n),
+                    A(scale * plain / n));
     });
   }
 
@@ -219,8 +232,8 @@ class Backward {
     return totals;
   }
 
-  void differentiate(const ChannelReader<T>& dy, const ChannelReader<T>& x, const ChannelWriter<T>& dx, A mean, A scale, A slope,
-                     A shift) const {
+  void differentiate(const ChannelReader<T>& dy, const ChannelReader<T>& x, const ChannelWriter<T>& dx, A mean, A scale,
+                     A slope, A shift) const {
     alignas(64) A buffers[2][kTileSize];
     for_each_tile(s_, [&](const Tile& t) {
       const A *g = dy.read(t, buffers[0]), *values = x.read(t, buffers[1]);
@@ -233,16 +246,21 @@ class Backward {
   NormLoops<A> loops_ = find_norm_loops<A>();
 };
 
-// --- lowering ---------------------------------------------------------------------------------------------------------
+// --- lowering
+// ---------------------------------------------------------------------------------------------------------
 
 // The dtype of input `X` is that of x.
 template <template <class> class Norm, int X>
 std::unique_ptr<Kernel> lower_norm(const StepRequest& r) {
   switch (input_dtype(r, X)) {
-    case DType::F16: return make_kernel(Norm<Half>(r));
-    case DType::BF16: return make_kernel(Norm<BFloat16>(r));
-    case DType::F64: return make_kernel(Norm<double>(r));
-    default: return make_kernel(Norm<float>(r));
+    case DType::F16:
+      return make_kernel(Norm<Half>(r));
+    case DType::BF16:
+      return make_kernel(Norm<BFloat16>(r));
+    case DType::F64:
+      return make_kernel(Norm<double>(r));
+    default:
+      return make_kernel(Norm<float>(r));
   }
 }
 

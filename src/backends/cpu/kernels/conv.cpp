@@ -1,5 +1,5 @@
-// conv2d and its gradients: what oneDNN does not take is a matrix product of our own, whose columns are gathered from the
-// images as they are packed. Halves are computed in f32.
+// conv2d and its gradients: what oneDNN does not take is a matrix product of our own, whose columns are gathered from
+// the images as they are packed. Halves are computed in f32.
 #include "backends/cpu/kernels/conv.h"
 
 #include <array>
@@ -60,7 +60,8 @@ class PortableConv : public Kernel {
     const ProductShape& s = tiling_.shape;
     const auto store = [&](const Tile& tile, const T* values, int64_t stride) {
       for (int64_t i = tile.rows.begin; i < tile.rows.end(); ++i, values += stride)
-        std::copy_n(values, tile.columns.count, o.out<T>() + (tile.batch * s.rows + i) * s.columns + tile.columns.begin);
+        std::copy_n(values, tile.columns.count,
+                    o.out<T>() + (tile.batch * s.rows + i) * s.columns + tile.columns.begin);
     };
     TiledProduct(tiling_, o.scratch<T>(), pack_a, pack_b, store).run();
   }

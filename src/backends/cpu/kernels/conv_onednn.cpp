@@ -1,5 +1,5 @@
-// conv2d and its gradients through oneDNN. Values lie as NCHW outside; inside, oneDNN picks the formats that its fastest
-// implementation wants, and what differs is re-ordered through scratch memory around the primitive.
+// conv2d and its gradients through oneDNN. Values lie as NCHW outside; inside, oneDNN picks the formats that its
+// fastest implementation wants, and what differs is re-ordered through scratch memory around the primitive.
 #include "backends/cpu/kernels/conv.h"
 #include "backends/cpu/onednn.h"
 
@@ -70,7 +70,8 @@ class Staged {
 
 // Descriptors of one convolution: dense outside, any inside.
 struct Descs {
-  explicit Descs(const Convolution& c) : strides(to_dims(c.attrs.stride)), low(to_dims(c.attrs.padding_low)), high(to_dims(c.attrs.padding_high)) {
+  explicit Descs(const Convolution& c)
+      : strides(to_dims(c.attrs.stride)), low(to_dims(c.attrs.padding_low)), high(to_dims(c.attrs.padding_high)) {
     for (int64_t d : c.attrs.dilation) dilation.push_back(d - 1);
     Shape weight = c.w;
     if (c.groups() > 1) {
@@ -78,14 +79,17 @@ struct Descs {
       weight.insert(0, c.groups());
     }
     x = dense_desc(c.x), w = dense_desc(weight), y = dense_desc(c.y);
-    any_x = Desc(to_dims(c.x), kFloat, kAny), any_w = Desc(to_dims(weight), kFloat, kAny), any_y = Desc(to_dims(c.y), kFloat, kAny);
+    any_x = Desc(to_dims(c.x), kFloat, kAny), any_w = Desc(to_dims(weight), kFloat, kAny),
+    any_y = Desc(to_dims(c.y), kFloat, kAny);
     bias = dense_desc(Shape{c.w[0]});
   }
   dnnl::convolution_forward::primitive_desc forward(bool with_bias) const {
     const auto kind = dnnl::prop_kind::forward_training;
     const auto algorithm = dnnl::algorithm::convolution_auto;
-    const auto desc = with_bias ? dnnl::convolution_forward::desc(kind, algorithm, any_x, any_w, bias, any_y, strides, dilation, low, high)
-                                : dnnl::convolution_forward::desc(kind, algorithm, any_x, any_w, any_y, strides, dilation, low, high);
+    const auto desc =
+        with_bias
+            ? dnnl::convolution_forward::desc(kind, algorithm, any_x, any_w, bias, any_y, strides, dilation, low, high)
+            : dnnl::convolution_forward::desc(kind, algorithm, any_x, any_w, any_y, strides, dilation, low, high);
     return {desc, user_scratchpad(), onednn_engine()};
   }
 
@@ -98,9 +102,15 @@ class OneDnnConv final : public Kernel {
   explicit OneDnnConv(const Convolution& problem) : problem_(problem) {
     const Descs d(problem);
     switch (problem.kind) {
-      case ConvKind::Forward: make_forward(d); break;
-      case ConvKind::InputGradient: make_input_gradient(d); break;
-      case ConvKind::WeightGradient: make_weight_gradient(d); break;
+      case ConvKind::Forward:
+        make_forward(d);
+        break;
+      case ConvKind::InputGradient:
+        make_input_gradient(d);
+        break;
+      case ConvKind::WeightGradient:
+        make_weight_gradient(d);
+        break;
     }
   }
 
@@ -138,8 +148,8 @@ class OneDnnConv final : public Kernel {
   }
   void make_input_gradient(const Descs& d) {
     const dnnl::convolution_backward_data::primitive_desc chosen(
-        {dnnl::algorithm::convolution_auto, d.any_x, d.any_w, d.any_y, d.strides, d.dilation, d.low, d.high}, user_scratchpad(),
-        onednn_engine(), d.forward(false));
+        {dnnl::algorithm::convolution_auto, d.any_x, d.any_w, d.any_y, d.strides, d.dilation, d.low, d.high},
+        user_scratchpad(), onednn_engine(), d.forward(false));
     primitive_ = Primitive(dnnl::convolution_backward_data(chosen));
     add_input(DNNL_ARG_DIFF_DST, d.y, chosen.diff_dst_desc());
     add_input(DNNL_ARG_WEIGHTS, d.w, chosen.weights_desc());
@@ -150,8 +160,9 @@ class OneDnnConv final : public Kernel {
     using Backward = dnnl::convolution_backward_weights;
     const auto algorithm = dnnl::algorithm::convolution_auto;
     const bool bias = problem_.attrs.bias;
-    const auto desc = bias ? Backward::desc(algorithm, d.any_x, d.any_w, d.bias, d.any_y, d.strides, d.dilation, d.low, d.high)
-                           : Backward::desc(algorithm, d.any_x, d.any_w, d.any_y, d.strides, d.dilation, d.low, d.high);
+    const auto desc =
+        bias ? Backward::desc(algorithm, d.any_x, d.any_w, d.bias, d.any_y, d.strides, d.dilation, d.low, d.high)
+             : Backward::desc(algorithm, d.any_x, d.any_w, d.any_y, d.strides, d.dilation, d.low, d.high);
     const Backward::primitive_desc chosen(desc, user_scratchpad(), onednn_engine(), d.forward(false));
     primitive_ = Primitive(Backward(chosen));
     add_input(DNNL_ARG_SRC, d.x, chosen.src_desc());
@@ -189,6 +200,7 @@ class OneDnnConv final : public Kernel {
 }  // namespace
 
 std::unique_ptr<Kernel> lower_onednn_conv(ConvKind kind, const StepRequest& request) {
+  if (input_dtype(request) != DType::F32) return nullptr;
   const Convolution problem(kind, request);
   if (numel(problem.x) * numel(problem.w) * numel(problem.y) == 0) return nullptr;
   std::unique_ptr<OneDnnConv> kernel;

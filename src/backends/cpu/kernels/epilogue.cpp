@@ -35,18 +35,26 @@ void apply_epilogue(std::span<const Epilogue> steps, std::span<const T* const> e
       T* at = y + r * row;
       size_t extra = 0;
       for (const Epilogue step : steps) {
-        if (step == Epilogue::Relu) relu(at, row);
-        else if (step == Epilogue::Add) add_tensor(at, extras[extra++] + r * row, row);
-        else if (inner == 1) add_tensor(at, extras[extra++], row);
-        else add_value(at, extras[extra++][r % channels], row);
+        if (step == Epilogue::Relu)
+          relu(at, row);
+        else if (step == Epilogue::Add)
+          add_tensor(at, extras[extra++] + r * row, row);
+        else if (inner == 1)
+          add_tensor(at, extras[extra++], row);
+        else
+          add_value(at, extras[extra++][r % channels], row);
       }
     }
   });
 }
 
-template void apply_epilogue<float>(std::span<const Epilogue>, std::span<const float* const>, float*, int64_t, int64_t, int64_t);
-template void apply_epilogue<double>(std::span<const Epilogue>, std::span<const double* const>, double*, int64_t, int64_t, int64_t);
-template void apply_epilogue<int32_t>(std::span<const Epilogue>, std::span<const int32_t* const>, int32_t*, int64_t, int64_t, int64_t);
-template void apply_epilogue<int64_t>(std::span<const Epilogue>, std::span<const int64_t* const>, int64_t*, int64_t, int64_t, int64_t);
+template void apply_epilogue<float>(std::span<const Epilogue>, std::span<const float* const>, float*, int64_t, int64_t,
+                                    int64_t);
+template void apply_epilogue<double>(std::span<const Epilogue>, std::span<const double* const>, double*, int64_t,
+                                     int64_t, int64_t);
+template void apply_epilogue<int32_t>(std::span<const Epilogue>, std::span<const int32_t* const>, int32_t*, int64_t,
+                                      int64_t, int64_t);
+template void apply_epilogue<int64_t>(std::span<const Epilogue>, std::span<const int64_t* const>, int64_t*, int64_t,
+                                      int64_t, int64_t);
 
 }  // namespace stoker::backends::cpu

@@ -1,5 +1,5 @@
-// What follows a matrix product or convolution in the same kernel: bias, another tensor, ReLU, in the given order. A NaN
-// stays one through ReLU, which oneDNN's does not promise.
+// What follows a matrix product or convolution in the same kernel: bias, another tensor, ReLU, in the given order. A
+// NaN stays one through ReLU, which oneDNN's does not promise.
 #pragma once
 
 #include <span>
@@ -9,8 +9,8 @@
 
 namespace stoker::backends::cpu {
 
-// Applies `steps` to y, seen as [outer, channels, inner] where the bias is per channel. `extras` are the tensors of Bias
-// and Add, in order.
+// Applies `steps` to y, seen as [outer, channels, inner] where the bias is per channel. `extras` are the tensors of
+// Bias and Add, in order.
 template <class T>
 void apply_epilogue(std::span<const graph::Epilogue> steps, std::span<const T* const> extras, T* y, int64_t outer,
                     int64_t channels, int64_t inner);

@@ -43,8 +43,7 @@ void check_arguments(const FusedAttrs& attrs, const StepRequest& request) {
 
 class FusedKernel final : public Kernel {
  public:
-  explicit FusedKernel(const FusedAttrs& attrs)
-      : interpreter_(*attrs.program, attrs.geometry, thread_count()) {}
+  explicit FusedKernel(const FusedAttrs& attrs) : interpreter_(*attrs.program, attrs.geometry, thread_count()) {}
   int64_t scratch_bytes() const override { return interpreter_.scratch_bytes(); }
   void launch(const Launch& launch) override { interpreter_.run(launch.inputs, launch.outputs, launch.scratch); }
   std::string describe() const override { return "interpreter"; }

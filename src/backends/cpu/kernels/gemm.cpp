@@ -86,7 +86,15 @@ template <class T>
 class Product {
  public:
   Product(int64_t m, int64_t n, int64_t k, Matrix<const T> a, Matrix<const T> b, T* c, int64_t c_row, T* scratch)
-      : m_(m), n_(n), k_(k), a_(a), b_(b), c_(c), c_row_(c_row), packed_b_(scratch), packed_a_(scratch + packed_b(n, k)) {}
+      : m_(m),
+        n_(n),
+        k_(k),
+        a_(a),
+        b_(b),
+        c_(c),
+        c_row_(c_row),
+        packed_b_(scratch),
+        packed_a_(scratch + packed_b(n, k)) {}
 
   void run(bool add) const {
     for (int64_t column = 0; column < n_; column += kColumns)
@@ -98,22 +106,24 @@ class Product {
   void run_block(int64_t column, int64_t columns, int64_t depth, int64_t depths, bool add) const {
     const int64_t panel = Micro<T>::panel(), panels = up_to(columns, panel) / panel;
     parallel_for(panels, std::max<int64_t>(1, (1 << 14) / (panel * depths)), [&](int64_t begin, int64_t end) {
-      for (int64_t j = begin; j < end; ++j) pack_panel(column + j * panel, depth, depths, packed_b_ + j * panel * depths);
+      for (int64_t j = begin; j < end; ++j)
+        pack_panel(column + j * panel, depth, depths, packed_b_ + j * panel * depths);
     });
     // Each piece packs rows of a for itself; where there are few, pieces share them and divide the panels.
     const int64_t row_blocks = up_to(m_, kRows) / kRows;
     const int64_t groups = std::clamp<int64_t>(thread_count() / row_blocks, 1, panels);
     const int64_t work = kRows * depths * (columns / groups + 1);
-    parallel_for(row_blocks * groups, std::max<int64_t>(1, (1 << 16) / work), [&](int64_t begin, int64_t end, int piece) {
-      T* rows = packed_a_ + piece * packed_a(k_);
-      for (int64_t u = begin; u < end; ++u) {
-        const int64_t row = u / groups * kRows;
-        const Piece part(panels, groups, u % groups);
-        pack_rows(row, std::min(kRows, m_ - row), depth, depths, rows);
-        for (int64_t j = part.begin; j < part.end; ++j)
-          multiply_panel(row, column + j * panel, depths, rows, packed_b_ + j * panel * depths, add);
-      }
-    });
+    parallel_for(row_blocks * groups, std::max<int64_t>(1, (1 << 16) / work),
+                 [&](int64_t begin, int64_t end, int piece) {
+                   T* rows = packed_a_ + piece * packed_a(k_);
+                   for (int64_t u = begin; u < end; ++u) {
+                     const int64_t row = u / groups * kRows;
+                     const Piece part(panels, groups, u % groups);
+                     pack_rows(row, std::min(kRows, m_ - row), depth, depths, rows);
+                     for (int64_t j = part.begin; j < part.end; ++j)
+                       multiply_panel(row, column + j * panel, depths, rows, packed_b_ + j * panel * depths, add);
+                   }
+                 });
   }
 
   void pack_panel(int64_t column, int64_t depth, int64_t depths, T* out) const {
@@ -162,10 +172,10 @@ void multiply(int64_t m, int64_t n, int64_t k, Matrix<const T> a, Matrix<const T
   Product<T>(m, n, k, a, b, c, c_row, scratch).run(add);
 }
 
-#define STOKER_GEMM(T)                                                                                            \
-  void multiply_##T(int64_t m, int64_t n, int64_t k, Matrix<const T> a, Matrix<const T> b, T* c, int64_t c_row,   \
-                    bool add, T* scratch) {                                                                       \
-    multiply<T>(m, n, k, a, b, c, c_row, add, scratch);                                                           \
+#define STOKER_GEMM(T)                                                                                          \
+  void multiply_##T(int64_t m, int64_t n, int64_t k, Matrix<const T> a, Matrix<const T> b, T* c, int64_t c_row, \
+                    bool add, T* scratch) {                                                                     \
+    multiply<T>(m, n, k, a, b, c, c_row, add, scratch);                                                         \
   }
 STOKER_GEMM(float)
 STOKER_GEMM(double)
@@ -186,16 +196,16 @@ int64_t gemm_scratch(int64_t n, int64_t k, int threads) {
   return packed_b(n, k) + threads * packed_a(k);
 }
 
-#define STOKER_GEMM(T)                                                                                           \
-  HWY_EXPORT(multiply_##T);                                                                                      \
-  template int64_t gemm_scratch<T>(int64_t n, int64_t k, int threads);                                           \
-  template <>                                                                                                    \
-  void gemm<T>(int64_t m, int64_t n, int64_t k, Matrix<const T> a, Matrix<const T> b, T* c, int64_t c_row,       \
-               bool add, T* scratch) {                                                                           \
-    if (m == 0 || n == 0) return;                                                                                \
-    if (k == 0 && !add)                                                                                          \
-      for (int64_t i = 0; i < m; ++i) std::fill_n(c + i * c_row, n, T(0));                                       \
-    HWY_DYNAMIC_DISPATCH(multiply_##T)(m, n, k, a, b, c, c_row, add, scratch);                                   \
+#define STOKER_GEMM(T)                                                                                                \
+  HWY_EXPORT(multiply_##T);                                                                                           \
+  template int64_t gemm_scratch<T>(int64_t n, int64_t k, int threads);                                                \
+  template <>                                                                                                         \
+  void gemm<T>(int64_t m, int64_t n, int64_t k, Matrix<const T> a, Matrix<const T> b, T * c, int64_t c_row, bool add, \
+               T* scratch) {                                                                                          \
+    if (m == 0 || n == 0) return;                                                                                     \
+    if (k == 0 && !add)                                                                                               \
+      for (int64_t i = 0; i < m; ++i) std::fill_n(c + i * c_row, n, T(0));                                            \
+    HWY_DYNAMIC_DISPATCH(multiply_##T)(m, n, k, a, b, c, c_row, add, scratch);                                        \
   }
 STOKER_GEMM(float)
 STOKER_GEMM(double)

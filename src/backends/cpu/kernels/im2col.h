@@ -73,7 +73,6 @@ struct Sampler {
   static void clear(T* to, int64_t stride, int64_t count) {
     for (int64_t i = 0; i < count; ++i) to[i * stride] = T(0);
   }
-
 };
 
 }  // namespace stoker::backends::cpu

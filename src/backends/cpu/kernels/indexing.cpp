@@ -1,5 +1,5 @@
-// gather, scatter, scatter_add, take, index_add. The whole index is checked before anything is written. Elements that one
-// element of the result depends on belong to one thread, in their order, so that results do not depend on threads.
+// gather, scatter, scatter_add, take, index_add. The whole index is checked before anything is written. Elements that
+// one element of the result depends on belong to one thread, in their order, so that results do not depend on threads.
 #include <atomic>
 #include <string>
 
@@ -16,7 +16,8 @@ namespace {
 
 using graph::IndexAttrs;
 
-// --- the index --------------------------------------------------------------------------------------------------------
+// --- the index
+// --------------------------------------------------------------------------------------------------------
 
 // An index that was checked; negative elements count from the end.
 template <class I>
@@ -29,7 +30,10 @@ struct Index {
 class IndexCheck {
  public:
   explicit IndexCheck(const StepRequest& r)
-      : op_(r.op->name), loc_(r.loc), shape_(input_shape(r, 1)), attrs_(r.attrs.get<IndexAttrs>()),
+      : op_(r.op->name),
+        loc_(r.loc),
+        shape_(input_shape(r, 1)),
+        attrs_(r.attrs.get<IndexAttrs>()),
         extent_(input_shape(r)[attrs_.axis]) {}
 
   template <class I>
@@ -55,10 +59,12 @@ class IndexCheck {
   [[noreturn]] void refuse(int64_t value, int64_t position) const {
     Dims place = shape_;
     for (int k = shape_.rank() - 1; k >= 0; --k) place[k] = position % shape_[k], position /= shape_[k];
-    const std::string range = extent_ == 0 ? "no index, for there are no elements"
-                                           : fmt::format("an index in {}..{}", attrs_.from_end ? -extent_ : 0, extent_ - 1);
-    throw ValueError(op_, fmt::format("expected {} along axis {} of extent {}, got {} at {} of the index", range, attrs_.axis,
-                                      extent_, value, to_string(place)),
+    const std::string range = extent_ == 0
+                                  ? "no index, for there are no elements"
+                                  : fmt::format("an index in {}..{}", attrs_.from_end ? -extent_ : 0, extent_ - 1);
+    throw ValueError(op_,
+                     fmt::format("expected {} along axis {} of extent {}, got {} at {} of the index", range,
+                                 attrs_.axis, extent_, value, to_string(place)),
                      loc_);
   }
 
@@ -80,14 +86,18 @@ std::unique_ptr<Kernel> make_indexed(const StepRequest& r, const F& f, int64_t s
   return input_dtype(r, 1) == DType::I32 ? with(int32_t{}) : with(int64_t{});
 }
 
-// --- sums -------------------------------------------------------------------------------------------------------------
+// --- sums
+// -------------------------------------------------------------------------------------------------------------
 
 // As graph::add: bool is a logical or, integers wrap.
 template <class A>
 A plus(A a, A b) {
-  if constexpr (std::is_same_v<A, bool>) return a | b;
-  else if constexpr (std::is_integral_v<A>) return A(std::make_unsigned_t<A>(a) + std::make_unsigned_t<A>(b));
-  else return a + b;
+  if constexpr (std::is_same_v<A, bool>)
+    return a | b;
+  else if constexpr (std::is_integral_v<A>)
+    return A(std::make_unsigned_t<A>(a) + std::make_unsigned_t<A>(b));
+  else
+    return a + b;
 }
 
 template <class T>
@@ -97,7 +107,8 @@ int64_t scratch_of_sums(const Shape& x) {
 
 inline void convert(MoveFunction move, void* to, int64_t to_size, const void* from, int64_t from_size, int64_t count) {
   parallel_for(count, kGrain, [&](int64_t begin, int64_t end) {
-    move(static_cast<std::byte*>(to) + begin * to_size, 1, static_cast<const std::byte*>(from) + begin * from_size, 1, end - begin);
+    move(static_cast<std::byte*>(to) + begin * to_size, 1, static_cast<const std::byte*>(from) + begin * from_size, 1,
+         end - begin);
   });
 }
 
@@ -115,7 +126,8 @@ void with_sums(const Operands& o, int64_t count, const F& add) {
   }
 }
 
-// --- gather, scatter, scatter_add: an index of x's rank, smaller than x maybe -----------------------------------------
+// --- gather, scatter, scatter_add: an index of x's rank, smaller than x maybe
+// -----------------------------------------
 
 // Index elements as rows whose neighbours lie beside each other in x too, but for their places along the axis.
 class AlignedRows {
@@ -126,11 +138,12 @@ class AlignedRows {
     int k = x.rank() - 1;
     for (bool dense = true; k > axis && dense; --k) run_ *= index[k], dense = index[k] == x[k];
     for (int i = 0; i <= k; ++i)
-      if (i != axis) extents_.push_back(index[i]), x_strides_.push_back(x_strides[i]), index_strides_.push_back(index_strides[i]);
+      if (i != axis)
+        extents_.push_back(index[i]), x_strides_.push_back(x_strides[i]), index_strides_.push_back(index_strides[i]);
   }
 
-  // Calls f(place in x without the axis, place in the index, count) for rows that together are the index; those of one line
-  // along the axis come from one thread, in order.
+  // Calls f(place in x without the axis, place in the index, count) for rows that together are the index; those of one
+  // line along the axis come from one thread, in order.
   template <class F>
   void in_lines(const F& f) const {
     parallel_rows(numel(extents_), run_, length_, [&](int64_t row, int64_t begin, int64_t end) {
@@ -175,14 +188,15 @@ std::unique_ptr<Kernel> lower_gather(const StepRequest& r) {
 std::unique_ptr<Kernel> lower_scatter(const StepRequest& r) {
   return visit_word(input_dtype(r), [&](auto word) {
     using W = decltype(word);
-    return make_indexed(r, [rows = aligned_rows(r), size = numel(input_shape(r))](const Operands& o, const auto& index) {
-      const W* source = o.in<W>(2);
-      W* y = o.out<W>();
-      copy_unless_same(y, o.in<W>(0), size);
-      rows.in_lines([&](int64_t at, int64_t i, int64_t count) {
-        for (int64_t c = 0; c < count; ++c) y[at + c + index[i + c] * rows.step()] = source[i + c];
-      });
-    });
+    return make_indexed(r,
+                        [rows = aligned_rows(r), size = numel(input_shape(r))](const Operands& o, const auto& index) {
+                          const W* source = o.in<W>(2);
+                          W* y = o.out<W>();
+                          copy_unless_same(y, o.in<W>(0), size);
+                          rows.in_lines([&](int64_t at, int64_t i, int64_t count) {
+                            for (int64_t c = 0; c < count; ++c) y[at + c + index[i + c] * rows.step()] = source[i + c];
+                          });
+                        });
   });
 }
 
@@ -205,13 +219,16 @@ std::unique_ptr<Kernel> lower_scatter_add(const StepRequest& r) {
   });
 }
 
-// --- take, index_add: an index of any shape, whose elements each stand for a run of x ---------------------------------
+// --- take, index_add: an index of any shape, whose elements each stand for a run of x
+// ---------------------------------
 
 struct Runs {
   AxisSplit x;
   int64_t count, size;  // index elements, elements of x
   explicit Runs(const StepRequest& r)
-      : x(input_shape(r), r.attrs.get<IndexAttrs>().axis), count(numel(input_shape(r, 1))), size(numel(input_shape(r))) {}
+      : x(input_shape(r), r.attrs.get<IndexAttrs>().axis),
+        count(numel(input_shape(r, 1))),
+        size(numel(input_shape(r))) {}
 };
 
 template <class W, class I>
@@ -233,8 +250,10 @@ std::unique_ptr<Kernel> lower_take(const StepRequest& r) {
   return visit_word(input_dtype(r), [&](auto word) {
     using W = decltype(word);
     return make_indexed(r, [s = Runs(r)](const Operands& o, const auto& index) {
-      if (s.x.inner == 1) take_elements(o.in<W>(0), index, o.out<W>(), s);
-      else take_runs(o.in<W>(0), index, o.out<W>(), s);
+      if (s.x.inner == 1)
+        take_elements(o.in<W>(0), index, o.out<W>(), s);
+      else
+        take_runs(o.in<W>(0), index, o.out<W>(), s);
     });
   });
 }

@@ -23,8 +23,10 @@ std::unique_ptr<Kernel> lower_iota(const StepRequest& r) {
     return make_kernel([=](const Operands& o) {
       const A start = number_as<A>(o, 0, start_type), step = number_as<A>(o, 1, step_type);
       fill_rows(o.out<T>(), rows, columns, [=](int64_t i) {
-        if constexpr (std::is_integral_v<T>) return int64_t(uint64_t(start) + uint64_t(step) * uint64_t(i));
-        else return start + step * double(i);
+        if constexpr (std::is_integral_v<T>)
+          return int64_t(uint64_t(start) + uint64_t(step) * uint64_t(i));
+        else
+          return start + step * double(i);
       });
     });
   });

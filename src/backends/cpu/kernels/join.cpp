@@ -8,7 +8,8 @@
 namespace stoker::backends::cpu {
 namespace {
 
-// --- concat: a row of the output is a run of each input after the other -----------------------------------------------
+// --- concat: a row of the output is a run of each input after the other
+// -----------------------------------------------
 
 struct Part {
   int input;
@@ -44,15 +45,17 @@ std::unique_ptr<Kernel> lower_concat(const StepRequest& r) {
   const AxisSplit split(output_shape(r), axis);
   return visit_word(input_dtype(r), [&](auto word) {
     using W = decltype(word);
-    return make_kernel([parts = parts_of_row(r, axis), rows = split.outer, columns = split.extent * split.inner](const Operands& o) {
-      parallel_rows(rows, columns, 1, [&](int64_t row, int64_t begin, int64_t end) {
-        copy_parts(o.out<W>() + row * columns, o, parts, row, begin, end);
-      });
-    });
+    return make_kernel(
+        [parts = parts_of_row(r, axis), rows = split.outer, columns = split.extent * split.inner](const Operands& o) {
+          parallel_rows(rows, columns, 1, [&](int64_t row, int64_t begin, int64_t end) {
+            copy_parts(o.out<W>() + row * columns, o, parts, row, begin, end);
+          });
+        });
   });
 }
 
-// --- pad: a row of the output holds at most one row of the input; negative padding crops ------------------------------
+// --- pad: a row of the output holds at most one row of the input; negative padding crops
+// ------------------------------
 
 class Frame {
  public:
@@ -107,8 +110,10 @@ void pad(T* y, const T* x, T value, const Frame& f) {
   parallel_rows(f.rows(), f.columns(), 1, [&](int64_t row, int64_t begin, int64_t end) {
     T* to = y + row * f.columns();
     int64_t offset;
-    if (f.find_row(row, offset)) pad_row(to, x, offset, value, f, begin, end);
-    else std::fill(to + begin, to + end, value);
+    if (f.find_row(row, offset))
+      pad_row(to, x, offset, value, f, begin, end);
+    else
+      std::fill(to + begin, to + end, value);
   });
 }
 

@@ -65,10 +65,14 @@ std::unique_ptr<Kernel> lower_portable(const MatmulProblem& p) {
 std::unique_ptr<Kernel> lower_dense_type(const StepRequest& request) {
   const MatmulProblem problem(request);
   switch (request.outputs[0].dtype) {
-    case DType::F64: return lower_portable<double>(problem);
-    case DType::I32: return lower_portable<int32_t>(problem);
-    case DType::I64: return lower_portable<int64_t>(problem);
-    default: break;
+    case DType::F64:
+      return lower_portable<double>(problem);
+    case DType::I32:
+      return lower_portable<int32_t>(problem);
+    case DType::I64:
+      return lower_portable<int64_t>(problem);
+    default:
+      break;
   }
   if (auto kernel = lower_onednn_matmul(problem)) return kernel;
   return lower_portable<float>(problem);
@@ -77,19 +81,23 @@ std::unique_ptr<Kernel> lower_dense_type(const StepRequest& request) {
 DType computed_in(DType dtype) {
   switch (dtype) {
     case DType::F64:
-    case DType::I64: return dtype;
+    case DType::I64:
+      return dtype;
     case DType::U8:
     case DType::I8:
     case DType::I16:
-    case DType::I32: return DType::I32;
-    default: return DType::F32;
+    case DType::I32:
+      return DType::I32;
+    default:
+      return DType::F32;
   }
 }
 
 // Whether one of the matrix's axes is dense, the other steps over it, and batches do not run backwards.
 bool is_plain(const TensorDesc& d) {
   const int rank = d.shape.rank();
-  const int64_t rows = d.shape[rank - 2], columns = d.shape[rank - 1], row = d.strides[rank - 2], column = d.strides[rank - 1];
+  const int64_t rows = d.shape[rank - 2], columns = d.shape[rank - 1], row = d.strides[rank - 2],
+                column = d.strides[rank - 1];
   for (int i = 0; i < rank - 2; ++i)
     if (d.shape[i] > 1 && d.strides[i] < 0) return false;
   return ((column == 1 || columns == 1) && row >= columns) || ((row == 1 || rows == 1) && column >= rows);

@@ -11,9 +11,10 @@ namespace {
 using graph::Epilogue;
 using Desc = dnnl::memory::desc;
 
-// The matrices of an operand; an axis along which it broadcasts has extent 1. A stride along an extent of 1 says nothing,
-// but oneDNN reads the order of the axes from it.
-Desc operand_desc(const MatmulProblem& p, const Dims& batch_strides, int64_t rows, int64_t columns, int64_t row, int64_t column) {
+// The matrices of an operand; an axis along which it broadcasts has extent 1. A stride along an extent of 1 says
+// nothing, but oneDNN reads the order of the axes from it.
+Desc operand_desc(const MatmulProblem& p, const Dims& batch_strides, int64_t rows, int64_t columns, int64_t row,
+                  int64_t column) {
   if (rows == 1) row = column == 1 ? columns : 1;
   if (columns == 1) column = row == 1 ? rows : 1;
   dnnl::memory::dims extents, strides;
@@ -28,8 +29,7 @@ Desc operand_desc(const MatmulProblem& p, const Dims& batch_strides, int64_t row
 
 class OneDnnMatmul final : public Kernel {
  public:
-  explicit OneDnnMatmul(const MatmulProblem& p)
-      : epilogue_(p.epilogue), rows_(p.batches() * p.m), columns_(p.n) {
+  explicit OneDnnMatmul(const MatmulProblem& p) : epilogue_(p.epilogue), rows_(p.batches() * p.m), columns_(p.n) {
     const bool bias = !epilogue_.empty() && epilogue_[0] == Epilogue::Bias;
     const Desc a = operand_desc(p, p.a_batch, p.m, p.k, p.a_row, p.a_column);
     const Desc b = operand_desc(p, p.b_batch, p.k, p.n, p.b_row, p.b_column);

@@ -14,10 +14,14 @@ namespace stoker::backends::cpu {
 template <class F>
 decltype(auto) visit_word(DType dtype, F&& f) {
   switch (size_of(dtype)) {
-    case 1: return f(uint8_t{});
-    case 2: return f(uint16_t{});
-    case 4: return f(uint32_t{});
-    default: return f(uint64_t{});
+    case 1:
+      return f(uint8_t{});
+    case 2:
+      return f(uint16_t{});
+    case 4:
+      return f(uint32_t{});
+    default:
+      return f(uint64_t{});
   }
 }
 
@@ -25,8 +29,10 @@ decltype(auto) visit_word(DType dtype, F&& f) {
 template <class T>
 T number_as(const Operands& o, int i, DType dtype) {
   if (!is_floating(dtype)) return store_as<T>(o.integer(i));
-  if constexpr (std::is_integral_v<T>) return store_as<T>(int64_t(o.number(i)));
-  else return store_as<T>(o.number(i));
+  if constexpr (std::is_integral_v<T>)
+    return store_as<T>(int64_t(o.number(i)));
+  else
+    return store_as<T>(o.number(i));
 }
 
 // Calls f(row, begin, end) for parts of rows that together cover `rows` x `columns`; `cost`: operations of one element.
@@ -45,7 +51,8 @@ void parallel_rows(int64_t rows, int64_t columns, int64_t cost, const F& f) {
 template <class W>
 void copy_words(W* to, const W* from, int64_t count) {
   constexpr int64_t kCallPays = 16;
-  if (count >= kCallPays) std::memcpy(to, from, size_t(count) * sizeof(W));
+  if (count >= kCallPays)
+    std::memcpy(to, from, size_t(count) * sizeof(W));
   else
     for (int64_t i = 0; i < count; ++i) to[i] = from[i];
 }

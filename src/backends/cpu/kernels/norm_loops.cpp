@@ -61,7 +61,8 @@ void normalize(A* __restrict y, const A* __restrict x, A mean, A scale, A shift,
 }
 
 template <class A>
-void gradient(A* __restrict dx, const A* __restrict dy, const A* __restrict x, A mean, A scale, A slope, A shift, int64_t n) {
+void gradient(A* __restrict dx, const A* __restrict dy, const A* __restrict x, A mean, A scale, A slope, A shift,
+              int64_t n) {
   for (int64_t i = 0; i < n; ++i) dx[i] = dy[i] * scale - ((x[i] - mean) * slope + shift);
 }
 

@@ -1,5 +1,5 @@
-// The inner loops of batch normalisation over neighbours in memory, for the widest vectors that the processor has. Sums have
-// a fixed number of lanes: results are the same bits for every width.
+// The inner loops of batch normalisation over neighbours in memory, for the widest vectors that the processor has. Sums
+// have a fixed number of lanes: results are the same bits for every width.
 #pragma once
 
 #include <cstdint>

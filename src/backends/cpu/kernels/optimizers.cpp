@@ -1,4 +1,5 @@
-// sgd_update, adam_update: all tensors of a parameter group in one kernel, cut into pieces of equal size for the threads.
+// sgd_update, adam_update: all tensors of a parameter group in one kernel, cut into pieces of equal size for the
+// threads.
 #include <cmath>
 #include <vector>
 
@@ -75,11 +76,13 @@ std::unique_ptr<Kernel> make_adam(const StepRequest& r, const AdamAttrs& a) {
     const double rate = o.number(n * lists);
     const A step = A(rate / o.number(n * lists + 1)), root2 = A(std::sqrt(o.number(n * lists + 2)));
     const A shrink = a.decoupled ? A(1 - rate * a.weight_decay) : A(1), decay = a.decoupled ? A(0) : A(a.weight_decay);
-    const A take1 = A(1 - a.beta1), beta2 = A(a.beta2), take2 = A(1 - a.beta2), eps = A(a.eps), sign = a.maximize ? A(-1) : A(1);
+    const A take1 = A(1 - a.beta1), beta2 = A(a.beta2), take2 = A(1 - a.beta2), eps = A(a.eps),
+            sign = a.maximize ? A(-1) : A(1);
     group.for_each([&](int t, int64_t begin, int64_t end) {
       const T *p = o.in<T>(t), *g = o.in<T>(n + t), *m = o.in<T>(2 * n + t), *v = o.in<T>(3 * n + t);
       const T* top = a.amsgrad ? o.in<T>(4 * n + t) : nullptr;
-      T *p_out = o.out<T>(t), *m_out = o.out<T>(n + t), *v_out = o.out<T>(2 * n + t), *top_out = a.amsgrad ? o.out<T>(3 * n + t) : nullptr;
+      T *p_out = o.out<T>(t), *m_out = o.out<T>(n + t), *v_out = o.out<T>(2 * n + t),
+        *top_out = a.amsgrad ? o.out<T>(3 * n + t) : nullptr;
       for (int64_t i = begin; i < end; ++i) {
         const A x = load_as<A>(p[i]), d = sign * load_as<A>(g[i]) + decay * x;
         const A m1 = load_as<A>(m[i]) + (d - load_as<A>(m[i])) * take1;
@@ -100,10 +103,14 @@ std::unique_ptr<Kernel> make_adam(const StepRequest& r, const AdamAttrs& a) {
 template <class F>
 std::unique_ptr<Kernel> for_floating(DType dtype, const F& f) {
   switch (dtype) {
-    case DType::F16: return f(Half{});
-    case DType::BF16: return f(BFloat16{});
-    case DType::F64: return f(double{});
-    default: return f(float{});
+    case DType::F16:
+      return f(Half{});
+    case DType::BF16:
+      return f(BFloat16{});
+    case DType::F64:
+      return f(double{});
+    default:
+      return f(float{});
   }
 }
 
@@ -117,11 +124,14 @@ bool one_floating_dtype(const StepRequest& r) {
 }  // namespace
 
 void register_optimizers(KernelTable& table) {
-  table["sgd_update"] = {one_floating_dtype, [](const StepRequest& r) {
-                           return for_floating(input_dtype(r), [&](auto t) { return make_sgd<decltype(t)>(r, r.attrs.get<SgdAttrs>()); });
-                         }};
+  table["sgd_update"] = {
+      one_floating_dtype, [](const StepRequest& r) {
+        return for_floating(input_dtype(r), [&](auto t) { return make_sgd<decltype(t)>(r, r.attrs.get<SgdAttrs>()); });
+      }};
   table["adam_update"] = {one_floating_dtype, [](const StepRequest& r) {
-                            return for_floating(input_dtype(r), [&](auto t) { return make_adam<decltype(t)>(r, r.attrs.get<AdamAttrs>()); });
+                            return for_floating(input_dtype(r), [&](auto t) {
+                              return make_adam<decltype(t)>(r, r.attrs.get<AdamAttrs>());
+                            });
                           }};
 }
 

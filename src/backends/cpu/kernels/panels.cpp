@@ -21,7 +21,8 @@ HWY_INLINE void add_to(D d, V v, T* to) {
 
 // Four rows of two vectors: eight sums stay in registers, on every instruction set.
 template <class D, class T>
-HWY_INLINE void four_by_two(D d, const PanelProduct<T>& p, const T* HWY_RESTRICT a, const T* HWY_RESTRICT b, T* HWY_RESTRICT c) {
+HWY_INLINE void four_by_two(D d, const PanelProduct<T>& p, const T* HWY_RESTRICT a, const T* HWY_RESTRICT b,
+                            T* HWY_RESTRICT c) {
   const size_t n = hn::Lanes(d);
   auto c00 = hn::Zero(d), c01 = c00, c10 = c00, c11 = c00, c20 = c00, c21 = c00, c30 = c00, c31 = c00;
   for (int64_t k = 0; k < p.depth; ++k, a += kPanelRows, b += kPanelColumns<T>) {

@@ -1,8 +1,9 @@
 // Blocked matrix products whose operands are packed by the caller, so that they need not lie in memory as matrices:
 // y[rows, columns] = a[rows, depth] b[depth, columns] for a number of batches.
 //
-// Tiles are independent, and each element is added up in the same order whatever the tiles are: in blocks along the depth,
-// and, for deep products of few tiles, in splits that depend on the shape alone. So results do not depend on the threads.
+// Tiles are independent, and each element is added up in the same order whatever the tiles are: in blocks along the
+// depth, and, for deep products of few tiles, in splits that depend on the shape alone. So results do not depend on the
+// threads.
 #pragma once
 
 #include <algorithm>
@@ -68,20 +69,25 @@ struct Tile {
   int64_t batch;
   Range rows, columns;
   Tile(const Tiling& t, int64_t i) {
-    const int64_t column = i % t.column_tiles() * t.tile_columns, row = i / t.column_tiles() % t.row_tiles() * t.tile_rows;
+    const int64_t column = i % t.column_tiles() * t.tile_columns,
+                  row = i / t.column_tiles() % t.row_tiles() * t.tile_rows;
     batch = i / (t.column_tiles() * t.row_tiles());
     rows = {row, std::min(t.tile_rows, t.shape.rows - row)};
     columns = {column, std::min(t.tile_columns, t.shape.columns - column)};
   }
 };
 
-// pack_a(T* to, batch, rows, depth) and pack_b(T* to, batch, depth, columns) write panels, zeros where a panel is not full.
-// store(tile, const T* values, stride) takes a finished tile.
+// pack_a(T* to, batch, rows, depth) and pack_b(T* to, batch, depth, columns) write panels, zeros where a panel is not
+// full. store(tile, const T* values, stride) takes a finished tile.
 template <class T, class PackA, class PackB, class Store>
 class TiledProduct {
  public:
   TiledProduct(const Tiling& tiling, T* scratch, const PackA& pack_a, const PackB& pack_b, const Store& store)
-      : t_(tiling), packed_(scratch), results_(scratch + t_.threads * t_.packed_elements()), pack_a_(pack_a), pack_b_(pack_b),
+      : t_(tiling),
+        packed_(scratch),
+        results_(scratch + t_.threads * t_.packed_elements()),
+        pack_a_(pack_a),
+        pack_b_(pack_b),
         store_(store) {}
 
   void run() const {
@@ -101,7 +107,8 @@ class TiledProduct {
     parallel_for(t_.tiles() * t_.splits, 1, [&](int64_t begin, int64_t end, int piece) {
       for (int64_t u = begin; u < end; ++u) {
         const Piece depth(t_.shape.depth, t_.splits, u % t_.splits);
-        multiply(Tile(t_, u / t_.splits), {depth.begin, depth.end - depth.begin}, results_ + u * t_.tile_elements(), piece);
+        multiply(Tile(t_, u / t_.splits), {depth.begin, depth.end - depth.begin}, results_ + u * t_.tile_elements(),
+                 piece);
       }
     });
     parallel_for(t_.tiles(), 1, [&](int64_t begin, int64_t end) {

@@ -1,5 +1,5 @@
-// max_pool2d, avg_pool2d, their adaptive forms and gradients. Planes (one image, one channel) are independent: each thread takes
-// some. Gradients gather into a plane that nobody else writes, in the order of the output.
+// max_pool2d, avg_pool2d, their adaptive forms and gradients. Planes (one image, one channel) are independent: each
+// thread takes some. Gradients gather into a plane that nobody else writes, in the order of the output.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -23,8 +23,8 @@ struct Plane {
 };
 int64_t planes(const Shape& shape) { return shape[0] * shape[1]; }
 
-// One axis of one window: the elements begin, begin + step, ... below end, all inside of the input, and how many elements of the
-// explicitly padded input the window covers.
+// One axis of one window: the elements begin, begin + step, ... below end, all inside of the input, and how many
+// elements of the explicitly padded input the window covers.
 struct Span {
   int64_t begin, end, step, padded;
   int64_t count() const { return end > begin ? (end - begin + step - 1) / step : 0; }
@@ -63,7 +63,8 @@ void for_each_plane(int64_t count, int64_t work, const F& f) {
   });
 }
 
-// --- maximum ---------------------------------------------------------------------------------------------------------------
+// --- maximum
+// ---------------------------------------------------------------------------------------------------------------
 
 // The first of equals; a NaN ends the search.
 template <class T>
@@ -91,8 +92,10 @@ void max_of_pairs(const T* x, Plane in, Plane out, T* y, int32_t* index) {
     const T *top = x + 2 * r * in.width, *bottom = top + in.width;
     const int32_t base = int32_t(2 * r * in.width);
     for (int64_t c = 0; c < out.width; ++c) {
-      const A v[4] = {load_as<A>(top[2 * c]), load_as<A>(top[2 * c + 1]), load_as<A>(bottom[2 * c]), load_as<A>(bottom[2 * c + 1])};
-      const int32_t at[4] = {base + int32_t(2 * c), base + int32_t(2 * c) + 1, base + int32_t(2 * c + in.width), base + int32_t(2 * c + in.width) + 1};
+      const A v[4] = {load_as<A>(top[2 * c]), load_as<A>(top[2 * c + 1]), load_as<A>(bottom[2 * c]),
+                      load_as<A>(bottom[2 * c + 1])};
+      const int32_t at[4] = {base + int32_t(2 * c), base + int32_t(2 * c) + 1, base + int32_t(2 * c + in.width),
+                             base + int32_t(2 * c + in.width) + 1};
       A largest = v[0];
       int32_t best = at[0];
       for (int k = 1; k < 4; ++k) {
@@ -108,7 +111,8 @@ void max_of_pairs(const T* x, Plane in, Plane out, T* y, int32_t* index) {
 
 bool pairs(const PoolAttrs& a) {
   const Dims two{2, 2}, one{1, 1}, none{0, 0};
-  return a.kernel == two && a.stride == two && a.dilation == one && a.padding_low == none && a.padding_high == none && !a.ceil_mode;
+  return a.kernel == two && a.stride == two && a.dilation == one && a.padding_low == none && a.padding_high == none &&
+         !a.ceil_mode;
 }
 bool pairs(const AdaptivePoolAttrs&) { return false; }
 
@@ -118,14 +122,16 @@ std::unique_ptr<Kernel> make_max(const StepRequest& r) {
   const Plane in = Plane::of(input_shape(r)), out = Plane::of(output_shape(r));
   const int64_t count = planes(output_shape(r));
   if (pairs(a))
-    return make_kernel([=](const Operands& o) {
-      const T* x = o.in<T>(0);
-      T* y = o.out<T>(0);
-      int32_t* index = o.out<int32_t>(1);
-      for_each_plane(count, in.size(), [&](int64_t p) {
-        max_of_pairs(x + p * in.size(), in, out, y + p * out.size(), index + p * out.size());
-      });
-    }, 0, "pairs");
+    return make_kernel(
+        [=](const Operands& o) {
+          const T* x = o.in<T>(0);
+          T* y = o.out<T>(0);
+          int32_t* index = o.out<int32_t>(1);
+          for_each_plane(count, in.size(), [&](int64_t p) {
+            max_of_pairs(x + p * in.size(), in, out, y + p * out.size(), index + p * out.size());
+          });
+        },
+        0, "pairs");
   const Windows windows(a, in, out);
   return make_kernel([=](const Operands& o) {
     const T* x = o.in<T>(0);
@@ -161,12 +167,15 @@ std::unique_ptr<Kernel> make_max_gradient(const StepRequest& r) {
   });
 }
 
-// --- average ---------------------------------------------------------------------------------------------------------------
+// --- average
+// ---------------------------------------------------------------------------------------------------------------
 
 int64_t divisor(const PoolAttrs& a, const Span& rows, const Span& columns) {
   return a.count_include_pad ? rows.padded * columns.padded : rows.count() * columns.count();
 }
-int64_t divisor(const AdaptivePoolAttrs&, const Span& rows, const Span& columns) { return rows.count() * columns.count(); }
+int64_t divisor(const AdaptivePoolAttrs&, const Span& rows, const Span& columns) {
+  return rows.count() * columns.count();
+}
 
 template <class T, class Attributes>
 std::unique_ptr<Kernel> make_average(const StepRequest& r) {
@@ -216,7 +225,8 @@ std::unique_ptr<Kernel> make_average_gradient(const StepRequest& r) {
   });
 }
 
-// --- the table -------------------------------------------------------------------------------------------------------------
+// --- the table
+// -------------------------------------------------------------------------------------------------------------
 
 bool floating_input(const StepRequest& r) { return is_floating(input_dtype(r)); }
 
@@ -224,17 +234,21 @@ template <template <class> class Maker>
 KernelEntry entry() {
   return {floating_input, [](const StepRequest& r) -> std::unique_ptr<Kernel> {
             switch (input_dtype(r)) {
-              case DType::F16: return Maker<Half>::make(r);
-              case DType::BF16: return Maker<BFloat16>::make(r);
-              case DType::F64: return Maker<double>::make(r);
-              default: return Maker<float>::make(r);
+              case DType::F16:
+                return Maker<Half>::make(r);
+              case DType::BF16:
+                return Maker<BFloat16>::make(r);
+              case DType::F64:
+                return Maker<double>::make(r);
+              default:
+                return Maker<float>::make(r);
             }
           }};
 }
 
-#define STOKER_POOL(name, function) \
-  template <class T>                \
-  struct name {                     \
+#define STOKER_POOL(name, function)                                                   \
+  template <class T>                                                                  \
+  struct name {                                                                       \
     static std::unique_ptr<Kernel> make(const StepRequest& r) { return function(r); } \
   };
 STOKER_POOL(Max, (make_max<T, PoolAttrs>))

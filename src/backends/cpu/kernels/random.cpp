@@ -1,5 +1,5 @@
-// random: Philox 4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011). Any element can be computed on
-// its own, so results do not depend on threads or vector width.
+// random: Philox 4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011). Any element can be
+// computed on its own, so results do not depend on threads or vector width.
 #include <array>
 #include <cmath>
 #include <numbers>
@@ -44,8 +44,10 @@ void uniform_block(const Words& words, T* out) {
   for (size_t j = 0; j < 4; ++j)
     for (size_t k = 0; k < kCalls; ++k) {
       const uint32_t bits = words[j][k];
-      if constexpr (std::is_same_v<T, double>) out[j * kCalls + k] = (double(bits) + 0.5) * 0x1p-32;
-      else out[j * kCalls + k] = store_as<T>(float(bits >> 8) * 0x1p-24f);
+      if constexpr (std::is_same_v<T, double>)
+        out[j * kCalls + k] = (double(bits) + 0.5) * 0x1p-32;
+      else
+        out[j * kCalls + k] = store_as<T>(float(bits >> 8) * 0x1p-24f);
     }
 }
 
@@ -95,10 +97,14 @@ std::unique_ptr<Kernel> lower_random(const StepRequest& r) {
   if (distribution == Distribution::Bits) return make_random<int32_t>(count, bits_block<int32_t>);
   const bool normal = distribution == Distribution::Normal;
   switch (a.dtype) {
-    case DType::F16: return make_floating<Half>(normal, count);
-    case DType::BF16: return make_floating<BFloat16>(normal, count);
-    case DType::F64: return make_floating<double>(normal, count);
-    default: return make_floating<float>(normal, count);
+    case DType::F16:
+      return make_floating<Half>(normal, count);
+    case DType::BF16:
+      return make_floating<BFloat16>(normal, count);
+    case DType::F64:
+      return make_floating<double>(normal, count);
+    default:
+      return make_floating<float>(normal, count);
   }
 }
 

@@ -23,20 +23,28 @@ constexpr int64_t kChunk = 256;  // rows that are added up before their sum join
 
 DType dtype_of_lane(Lane lane) {
   switch (lane) {
-    case Lane::F32: return DType::F32;
-    case Lane::F64: return DType::F64;
-    case Lane::I32: return DType::I32;
-    case Lane::I64: break;
+    case Lane::F32:
+      return DType::F32;
+    case Lane::F64:
+      return DType::F64;
+    case Lane::I32:
+      return DType::I32;
+    case Lane::I64:
+      break;
   }
   return DType::I64;
 }
 
 Prim combining(ReduceKind kind) {
   switch (kind) {
-    case ReduceKind::Prod: return Prim::Mul;
-    case ReduceKind::Max: return Prim::Max;
-    case ReduceKind::Min: return Prim::Min;
-    default: return Prim::Add;
+    case ReduceKind::Prod:
+      return Prim::Mul;
+    case ReduceKind::Max:
+      return Prim::Max;
+    case ReduceKind::Min:
+      return Prim::Min;
+    default:
+      return Prim::Add;
   }
 }
 
@@ -67,7 +75,8 @@ int last_axis(const Shape& shape, const Dims& axes, bool reduced) {
   return last;
 }
 
-// --- axes before others -----------------------------------------------------------------------------------------------
+// --- axes before others
+// -----------------------------------------------------------------------------------------------
 
 // x[outer..., rows..., inner] -> y[outer..., inner], where rows and outer axes may be interleaved.
 class ColumnReduction {
@@ -84,7 +93,8 @@ class ColumnReduction {
     direct_ = is_lane_type(x.dtype) && graph::lane_of(x.dtype) == lane_ && inner_stride_ == 1;
     load_ = find_load(x.dtype);
     store_ = find_store(to);
-    if (graph::lane_of(x.dtype) != lane_) cast_ = find_compute({.prim = Prim::Cast, .lane = lane_}, graph::lane_of(x.dtype));
+    if (graph::lane_of(x.dtype) != lane_)
+      cast_ = find_compute({.prim = Prim::Cast, .lane = lane_}, graph::lane_of(x.dtype));
     combine_ = find_compute({.prim = combining(kind), .lane = lane_}, lane_);
     reduce_ = find_reduce(kind, lane_);
     split_rows_ = tiles() < thread_count() && chunks() > 1;
@@ -116,7 +126,9 @@ class ColumnReduction {
   struct Part {
     int64_t outer, first, count;
     Part(const ColumnReduction& r, int64_t t)
-        : outer(t / r.tiles_per_row()), first(t % r.tiles_per_row() * kTile), count(std::min(kTile, r.inner_ - first)) {}
+        : outer(t / r.tiles_per_row()),
+          first(t % r.tiles_per_row() * kTile),
+          count(std::min(kTile, r.inner_ - first)) {}
   };
 
   int64_t width() const { return width_of(lane_); }
@@ -176,14 +188,16 @@ class ColumnReduction {
   ReduceFunctions reduce_;
 };
 
-// --- the kernel -------------------------------------------------------------------------------------------------------
+// --- the kernel
+// -------------------------------------------------------------------------------------------------------
 
 // A walk over the rows and columns of a tensor, to one dense element a row.
 graph::ProgramGeometry walk(const Axes& rows, const Axes& columns) {
   graph::ProgramGeometry g;
   g.rows = rows.extents;
   g.columns = columns.count();
-  g.args = {{rows.strides, columns.extents.empty() ? 0 : columns.strides.back()}, {contiguous_strides(rows.extents), 0}};
+  g.args = {{rows.strides, columns.extents.empty() ? 0 : columns.strides.back()},
+            {contiguous_strides(rows.extents), 0}};
   return g;
 }
 
@@ -246,7 +260,9 @@ class ReduceKernel final : public Kernel {
     return at;
   }
 
-  static Address scratch(const Launch& launch, int64_t bytes) { return {launch.scratch.base, launch.scratch.offset + bytes}; }
+  static Address scratch(const Launch& launch, int64_t bytes) {
+    return {launch.scratch.base, launch.scratch.offset + bytes};
+  }
   static std::byte* pointer(Address a) { return static_cast<std::byte*>(a.base) + a.offset; }
 
   std::optional<Interpreter> copy_, rows_;

@@ -15,16 +15,20 @@ struct Sum {
   static constexpr int kIdentity = 0;
   template <class A>
   static A combine(A a, A b) {
-    if constexpr (std::is_integral_v<A>) return A(uint64_t(a) + uint64_t(b));
-    else return a + b;
+    if constexpr (std::is_integral_v<A>)
+      return A(uint64_t(a) + uint64_t(b));
+    else
+      return a + b;
   }
 };
 struct Product {
   static constexpr int kIdentity = 1;
   template <class A>
   static A combine(A a, A b) {
-    if constexpr (std::is_integral_v<A>) return A(uint64_t(a) * uint64_t(b));
-    else return a * b;
+    if constexpr (std::is_integral_v<A>)
+      return A(uint64_t(a) * uint64_t(b));
+    else
+      return a * b;
   }
 };
 
@@ -43,7 +47,8 @@ inline void step(T x, scan_of<T>& y, A& total, bool exclusive) {
 // Where a walk over a line starts, and its stride.
 struct Line {
   int64_t first, stride;
-  Line(const AxisSplit& s, bool reverse) : first(reverse ? (s.extent - 1) * s.inner : 0), stride(reverse ? -s.inner : s.inner) {}
+  Line(const AxisSplit& s, bool reverse)
+      : first(reverse ? (s.extent - 1) * s.inner : 0), stride(reverse ? -s.inner : s.inner) {}
 };
 
 template <class Op, class T>
@@ -66,7 +71,8 @@ template <class Op, class T>
 void scan(const T* x, scan_of<T>* y, const AxisSplit& s, const ScanAttrs& a) {
   parallel_rows(s.outer, s.inner, s.extent, [&](int64_t row, int64_t begin, int64_t end) {
     const int64_t base = row * s.extent * s.inner;
-    if (s.inner == 1) scan_line<Op>(x + base, y + base, s, a);
+    if (s.inner == 1)
+      scan_line<Op>(x + base, y + base, s, a);
     else
       for (int64_t c = begin; c < end; c += kColumns)
         scan_lines<Op>(x + base + c, y + base + c, std::min(kColumns, end - c), s, a);

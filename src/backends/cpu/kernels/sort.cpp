@@ -1,5 +1,5 @@
-// sort, topk. An element becomes an unsigned key in the wanted order; with its index behind the key no two entries of a line
-// are equal, so every algorithm gives the stable order.
+// sort, topk. An element becomes an unsigned key in the wanted order; with its index behind the key no two entries of a
+// line are equal, so every algorithm gives the stable order.
 #include <compare>
 #include <limits>
 
@@ -11,7 +11,8 @@
 namespace stoker::backends::cpu {
 namespace {
 
-// --- keys -------------------------------------------------------------------------------------------------------------
+// --- keys
+// -------------------------------------------------------------------------------------------------------------
 
 template <class U, class F>
 U floating_key(F value) {
@@ -24,11 +25,16 @@ U floating_key(F value) {
 // Ascending, NaN the greatest, both zeros the same.
 template <class T>
 auto key_of(T value) {
-  if constexpr (is_half_type<T>) return floating_key<uint32_t>(float(value));
-  else if constexpr (std::is_same_v<T, float>) return floating_key<uint32_t>(value);
-  else if constexpr (std::is_same_v<T, double>) return floating_key<uint64_t>(value);
-  else if constexpr (sizeof(T) == 8) return uint64_t(value) ^ (uint64_t(1) << 63);
-  else return uint32_t(int32_t(value)) ^ (uint32_t(1) << 31);
+  if constexpr (is_half_type<T>)
+    return floating_key<uint32_t>(float(value));
+  else if constexpr (std::is_same_v<T, float>)
+    return floating_key<uint32_t>(value);
+  else if constexpr (std::is_same_v<T, double>)
+    return floating_key<uint64_t>(value);
+  else if constexpr (sizeof(T) == 8)
+    return uint64_t(value) ^ (uint64_t(1) << 63);
+  else
+    return uint32_t(int32_t(value)) ^ (uint32_t(1) << 31);
 }
 
 // Key and index in one word, where both fit.
@@ -54,7 +60,8 @@ class WideEntry {
   int64_t index_;
 };
 
-// --- lines ------------------------------------------------------------------------------------------------------------
+// --- lines
+// ------------------------------------------------------------------------------------------------------------
 
 // The first `kept` of each line in order, from x[outer, extent, inner] to y[outer, kept, inner].
 struct Work {
@@ -112,7 +119,8 @@ void sort_many(const T* x, T* values, int64_t* indices, Entry* scratch, const Wo
   });
 }
 
-// Sorts with all threads: parts at the same time, then pairs of them merged to and fro until one is left, which is returned.
+// Sorts with all threads: parts at the same time, then pairs of them merged to and fro until one is left, which is
+// returned.
 template <class Entry>
 Entry* order_together(Entry* entries, Entry* other, int64_t n) {
   const int64_t parts = thread_count();
@@ -123,7 +131,8 @@ Entry* order_together(Entry* entries, Entry* other, int64_t n) {
   for (int64_t width = 1; width < parts; width *= 2) {
     parallel_for((parts + 2 * width - 1) / (2 * width), 1, [&](int64_t begin, int64_t end) {
       for (int64_t m = begin; m < end; ++m) {
-        const int64_t first = bound(2 * m * width), middle = bound((2 * m + 1) * width), last = bound((2 * m + 2) * width);
+        const int64_t first = bound(2 * m * width), middle = bound((2 * m + 1) * width),
+                      last = bound((2 * m + 2) * width);
         std::merge(entries + first, entries + middle, entries + middle, entries + last, other + first);
       }
     });
@@ -142,7 +151,8 @@ void sort_few(const T* x, T* values, int64_t* indices, Entry* scratch, const Wor
   }
 }
 
-// --- lowering ---------------------------------------------------------------------------------------------------------
+// --- lowering
+// ---------------------------------------------------------------------------------------------------------
 
 template <class T, class Entry>
 std::unique_ptr<Kernel> make_sort(const Work& w) {

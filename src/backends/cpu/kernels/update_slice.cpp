@@ -61,7 +61,8 @@ void write(W* y, const W* v, const Target& target) {
   parallel_rows(target.rows(), target.run(), 1, [&](int64_t row, int64_t begin, int64_t end) {
     const W* from = v + row * target.run() + begin;
     W* to = y + target.offset(row) + begin * target.step();
-    if (target.step() == 1) copy_words(to, from, end - begin);
+    if (target.step() == 1)
+      copy_words(to, from, end - begin);
     else
       for (int64_t i = 0; i < end - begin; ++i) to[i * target.step()] = from[i];
   });
@@ -71,8 +72,8 @@ std::unique_ptr<Kernel> lower_update_slice(const StepRequest& r) {
   const auto& attrs = r.attrs.get<SliceAttrs>();
   return visit_word(input_dtype(r), [&](auto word) {
     using W = decltype(word);
-    return make_kernel([target = Target(input_shape(r), attrs), count = numel(input_shape(r)), any = numel(attrs.extents) > 0,
-                        loc = r.loc](const Operands& o) {
+    return make_kernel([target = Target(input_shape(r), attrs), count = numel(input_shape(r)),
+                        any = numel(attrs.extents) > 0, loc = r.loc](const Operands& o) {
       const int64_t start = any ? target.start(o, loc) : 0;
       copy_unless_same(o.out<W>(), o.in<W>(0), count);
       if (any) write(o.out<W>() + start, o.in<W>(1), target);
