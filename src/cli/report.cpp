@@ -21,7 +21,7 @@ void say(const std::string& text) {
 // 1234567 as "1,234,567".
 std::string grouped(double number) {
   std::string digits = fmt::format("{:.0f}", number);
-  for (auto at = ptrdiff_t(digits.size()) - 3; at > 0; at -= 3) digits.insert(size_t(at), ",");
+  for (auto at = ptrdiff_t(digits.size()) - 3; at > 0; at -= 3) digits.insert(size_t(at), 1, ',');
   return digits;
 }
 
@@ -65,7 +65,7 @@ class HumanReporter final : public Reporter {
 
  private:
   void rewrite(const std::string& text) {
-    if (terminal_) say("\r\x1b[K" + text);
+    if (terminal_) say(fmt::format("\r\x1b[K{}", text));
   }
 
   const bool terminal_ = ::isatty(STDOUT_FILENO) == 1;

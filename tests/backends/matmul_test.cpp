@@ -55,22 +55,18 @@ Array expected(const std::vector<Array>& in, const std::vector<Epilogue>& steps)
   return y;
 }
 
-std::vector<Array> run_portable(const std::vector<Array>& in, const std::vector<Epilogue>& steps, int threads) {
-  return run_direct(cpu::lower_matmul_portable, "matmul", MatmulAttrs{{steps}}, in,
-                    {{result_type(in[0].dtype), result_shape(in[0].shape, in[1].shape)}}, threads);
+std::vector<Array> product(const std::vector<Array>& in, const std::vector<Epilogue>& steps, int threads) {
+  const std::vector<Input> inputs(in.begin(), in.end());
+  return machine(threads).run("matmul", MatmulAttrs{{steps}}, inputs,
+                              {{result_type(in[0].dtype), result_shape(in[0].shape, in[1].shape)}});
 }
 
-// Both implementations, on one, two and three threads.
+// On one, two and three threads.
 void check(const std::vector<Array>& in, const std::vector<Epilogue>& steps = {}) {
   const Array want = expected(in, steps);
   SCOPED_TRACE(std::string(name_of(in[0].dtype)) + to_string(in[0].shape) + " " + to_string(in[0].strides) + " x " +
                to_string(in[1].shape) + " " + to_string(in[1].strides) + " " + graph::EpilogueList{steps}.print());
-  for (int threads : {1, 2, 3}) {
-    expect_close(run_portable(in, steps, threads)[0], want.values());
-    const std::vector<Input> inputs(in.begin(), in.end());
-    expect_close(machine(threads).run("matmul", MatmulAttrs{{steps}}, inputs, {{want.dtype, want.shape}})[0],
-                 want.values());
-  }
+  for (int threads : {1, 2, 3}) expect_close(product(in, steps, threads)[0], want.values());
 }
 
 // The same values, with other strides.
@@ -191,8 +187,8 @@ TEST(Matmul, EmptyDepthGivesZerosAndTheEpilogue) {
 TEST(Matmul, DeepProductsSplitTheSameWayOnEveryThreadCount) {
   Array a = pattern(kF32, {32, 20000}, 1), b = pattern(kF32, {20000, 9}, 2);
   for (int64_t i = 0; i < a.count(); ++i) a.as<float>()[i] *= 1.1f;  // sums are rounded
-  const Array one = run_portable({a, b}, {}, 1)[0];
-  for (int threads : {2, 3}) EXPECT_TRUE(one.same_bits(run_portable({a, b}, {}, threads)[0]));
+  const Array one = product({a, b}, {}, 1)[0];
+  for (int threads : {2, 3}) EXPECT_TRUE(one.same_bits(product({a, b}, {}, threads)[0]));
   const auto run = [&] { return machine(2).run("matmul", MatmulAttrs{}, {a, b}, {{kF32, {32, 9}}})[0]; };
   EXPECT_TRUE(run().same_bits(run()));
   expect_close(one, expected({a, b}, {}).values(), 1e-5);
@@ -200,11 +196,10 @@ TEST(Matmul, DeepProductsSplitTheSameWayOnEveryThreadCount) {
 }
 
 TEST(Matmul, IntegersWrap) {
-  expect_close(run_portable({array(kI32, {1, 2}, {65536, 3}), array(kI32, {2, 1}, {65536, 5})}, {}, 1)[0], {15});
-  expect_close(run_portable({array(kI16, {1, 1}, {300}), array(kI16, {1, 1}, {300})}, {}, 1)[0], {24464});
-  expect_close(run_portable({array(kI64, {1, 1}, {4294967296.0}), array(kI64, {1, 1}, {4294967296.0})}, {}, 1)[0], {0});
-  expect_close(run_portable({array(kI64, {1, 1}, {-3}), array(kI64, {1, 1}, {4294967296.0})}, {}, 1)[0],
-               {-12884901888.0});
+  expect_close(product({array(kI32, {1, 2}, {65536, 3}), array(kI32, {2, 1}, {65536, 5})}, {}, 1)[0], {15});
+  expect_close(product({array(kI16, {1, 1}, {300}), array(kI16, {1, 1}, {300})}, {}, 1)[0], {24464});
+  expect_close(product({array(kI64, {1, 1}, {4294967296.0}), array(kI64, {1, 1}, {4294967296.0})}, {}, 1)[0], {0});
+  expect_close(product({array(kI64, {1, 1}, {-3}), array(kI64, {1, 1}, {4294967296.0})}, {}, 1)[0], {-12884901888.0});
 }
 
 TEST(Matmul, BytesOfBothSignsMix) {
@@ -225,7 +220,7 @@ TEST(Matmul, ReluKeepsNaN) {
   const Array a = array(kF32, {4, 1}, {kNan, -kInf, kInf, -2}), one = array(kF32, {1, 1}, {1});
   const MatmulAttrs attrs{{{Epilogue::Relu}}};
   expect_close(machine(2).run("matmul", attrs, {a, one}, {{kF32, {4, 1}}})[0], {kNan, 0, kInf, 0});
-  expect_close(run_portable({a, one}, {Epilogue::Relu}, 1)[0], {kNan, 0, kInf, 0});
+  expect_close(product({a, one}, {Epilogue::Relu}, 1)[0], {kNan, 0, kInf, 0});
 }
 
 #ifdef STOKER_HAVE_ONEDNN

@@ -23,7 +23,6 @@ Ex integer(Ex near, int64_t value) {
 }
 Ex bits(Ex x, Lane lane) { return {x.builder(), x.builder()->emit({Prim::Bits, lane, x.id(), -1, -1, 0})}; }
 Ex shift_left(Ex a, int n) { return emit(Prim::Shl, a, a.literal(n)); }
-Ex shift_right(Ex a, int n) { return emit(Prim::ShrLogical, a, a.literal(n)); }
 
 // Horner's scheme, highest power first.
 Ex polynomial(Ex x, std::initializer_list<double> coefficients) {
