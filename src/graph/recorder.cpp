@@ -33,7 +33,11 @@ struct ThreadRecorder {
   Ref<Recorder> recorder = make_ref<Recorder>();
   bool main = std::this_thread::get_id() == main_thread();
   ~ThreadRecorder() {
-    if (main || recorder->empty()) return;
+    if (recorder->empty()) return;
+    if (main) {
+      (void)recorder->cut();  // nobody will ask any more
+      return;
+    }
     try {
       evaluate(*recorder);
     } catch (...) {  // NOLINT: the failed nodes carry it
