@@ -258,6 +258,8 @@ Ref<Node> record(const Op& op, std::vector<Value> inputs, Attrs attrs) {
   types.reserve(inputs.size());
   for (const Value& v : inputs) types.push_back(v.type());
   std::vector<TensorType> results = op.infer({op, types, attrs, loc});
+  for (const TensorType& t : results)
+    (void)t.elements();  // more than 63 bits can count is an error before anything is recorded
 
   bool requires_grad = false;
   if (grad_on && op.gradient)

@@ -29,7 +29,7 @@ struct Sums {
       loss = zeros({}, logits.device());
       class_samples = class_correct = zeros({logits.size(1)}, {kI64, logits.device()});
     }
-    loss += cross_entropy(logits, y, {.reduction = Reduction::Sum});
+    loss += cross_entropy(logits, y, {.weight = {}, .reduction = Reduction::Sum});
     class_samples = index_add(class_samples, 0, y, ones_like(y));
     class_correct = index_add(class_correct, 0, y, eq(argmax(logits, 1), y).to(kI64));
   }
