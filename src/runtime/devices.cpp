@@ -1,4 +1,5 @@
 #include <cstring>
+#include <thread>
 
 #include "runtime/buffer.h"
 
@@ -20,7 +21,23 @@ std::map<uint32_t, Opened>& opened_devices() {
   return *devices;
 }
 
+// A process must not end under a running kernel: the statics of the libraries that it uses die before the device's
+// thread can be stopped. What is local to the main thread dies first of all, and waits here.
+const std::thread::id main_thread = std::this_thread::get_id();
+struct FinishAtExit {
+  ~FinishAtExit() {
+    if (std::this_thread::get_id() != main_thread) return;
+    std::lock_guard lock(opened_mutex());
+    try {
+      for (auto& [id, opened] : opened_devices()) opened.driver->wait(opened.driver->submitted());
+    } catch (const DeviceError&) {  // NOLINT: a forked child has no queues to wait for
+    }
+  }
+};
+
 Opened& open(Device device) {
+  thread_local FinishAtExit finish;
+  (void)finish;
   std::lock_guard lock(opened_mutex());
   auto it = opened_devices().find(device.id());
   if (it != opened_devices().end()) return it->second;

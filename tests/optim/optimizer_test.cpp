@@ -159,20 +159,20 @@ TEST(Optimizer, UpdatesTiedParametersOnceWithTheSumOfTheirGradients) {
 // numbers.
 TEST(Optimizer, TrainsTwoNetworksAgainstEachOther) {
   const Tensor generator = full({}, 0.5, kF64).requires_grad_(), critic = full({}, 2.0, kF64).requires_grad_();
-  SGD generator_opt({generator}, {.lr = 0.1}), critic_opt({critic}, {.lr = 0.1});
+  SGD generator_opt({generator}, {.lr = 0.01}), critic_opt({critic}, {.lr = 0.01});
   double g = 0.5, c = 2;
   for (int step = 0; step < 3; ++step) {
     const Tensor fake = generator * 3.0;
     critic_opt.zero_grad();
     square(critic * fake.detach() - 1.0).backward();
     critic_opt.step();
-    c -= 0.1 * 2 * (c * 3 * g - 1) * 3 * g;
+    c -= 0.01 * 2 * (c * 3 * g - 1) * 3 * g;
     EXPECT_NEAR(critic.item<double>(), c, 1e-12);
 
     generator_opt.zero_grad();
     square(critic * (generator * 3.0)).backward();
     generator_opt.step();
-    g -= 0.1 * 2 * (c * 3 * g) * 3 * c;
+    g -= 0.01 * 2 * (c * 3 * g) * 3 * c;
     EXPECT_NEAR(generator.item<double>(), g, 1e-12);
     EXPECT_NEAR(critic.item<double>(), c, 1e-12);
   }
