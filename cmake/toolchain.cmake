@@ -11,7 +11,9 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 find_program(STOKER_CCACHE ccache)
 mark_as_advanced(STOKER_CCACHE)
 if(STOKER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${STOKER_CCACHE})
+  # Paths relative to the source folder, so that another clone or build folder finds the same objects.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+      ${STOKER_CCACHE})
 endif()
 
 set(STOKER_LINKER "the compiler's own")
