@@ -62,19 +62,35 @@ AtomicFile::AtomicFile(const fs::path& path, std::string_view operation) : path_
   if (fs::exists(status) && !fs::is_regular_file(status))
     throw IoError(operation, fmt::format("cannot write {}: it is not a regular file", path.string()));
 
+#ifdef O_TMPFILE
+  // A file without a name leaves nothing behind when the process is killed; commit() names it through /proc.
+  if (::access("/proc/self/fd", X_OK) == 0)
+    descriptor_ = ::open(folder_of(path).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+#endif
+  if (descriptor_ < 0)
+    create_temporary([this] {
+      descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+      return descriptor_ >= 0;
+    });
+}
+
+// Tries names beside the file until one is free.
+template <class Create>
+void AtomicFile::create_temporary(Create create) {
   std::random_device random;
   do {
-    temporary_ = path;
+    temporary_ = path_;
     temporary_ += fmt::format(".{:08x}.tmp", random());
-    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  } while (descriptor_ < 0 && errno == EEXIST);
-  if (descriptor_ < 0) refuse(operation, "write", path, errno);
+    if (create()) return;
+  } while (errno == EEXIST);
+  temporary_.clear();
+  fail("write");
 }
 
 AtomicFile::~AtomicFile() {
   if (descriptor_ < 0) return;
   ::close(descriptor_);
-  ::unlink(temporary_.c_str());
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
 void AtomicFile::fail(std::string_view what) const { refuse(operation_, what, path_, errno); }
@@ -93,6 +109,11 @@ void AtomicFile::write(const void* data, size_t size) {
 
 void AtomicFile::commit() {
   if (::fsync(descriptor_) != 0) fail("write");
+  if (temporary_.empty()) {
+    const std::string nameless = fmt::format("/proc/self/fd/{}", descriptor_);
+    create_temporary(
+        [&] { return ::linkat(AT_FDCWD, nameless.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) == 0; });
+  }
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("replace");
   ::close(descriptor_);
   descriptor_ = -1;

@@ -43,9 +43,11 @@ class AtomicFile {
   uint64_t size() const { return size_; }
 
  private:
+  template <class Create>
+  void create_temporary(Create create);
   [[noreturn]] void fail(std::string_view what) const;
 
-  std::filesystem::path path_, temporary_;
+  std::filesystem::path path_, temporary_;  // the second is empty while the new file has no name
   std::string operation_;
   int descriptor_ = -1;
   uint64_t size_ = 0;

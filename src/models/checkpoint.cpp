@@ -5,13 +5,15 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <stoker/io.h>
+#include "base/file.h"
+#include "data/safetensors.h"
 
 namespace stoker::models {
 namespace {
 
 using nlohmann::json;
 
+constexpr const char* kOperation = "checkpoint";
 constexpr const char* kVersionKey = "stoker.checkpoint";
 constexpr const char* kStateKey = "stoker.state";
 constexpr const char* kVersion = "1";
@@ -26,19 +28,17 @@ auto parts_of(C& checkpoint) {
 }
 
 // Everything but the tensors.
-Checkpoint parse(const std::filesystem::path& path) {
-  const Metadata metadata = load_metadata(path);
+Checkpoint parse(const Metadata& metadata, const std::filesystem::path& path) {
   const auto version = metadata.find(kVersionKey);
   if (version == metadata.end())
     throw FormatError(
-        "checkpoint",
+        kOperation,
         fmt::format("{}, offset 8: expected a checkpoint, which has the metadata {}; these are tensors alone",
                     path.string(), kVersionKey));
   if (version->second != kVersion)
     throw VersionError(
-        "checkpoint",
-        fmt::format("{}: expected a checkpoint of version {}, got version {}; use the Stoker that wrote it",
-                    path.string(), kVersion, version->second));
+        kOperation, fmt::format("{}: expected a checkpoint of version {}, got version {}; use the Stoker that wrote it",
+                                path.string(), kVersion, version->second));
   try {
     const json state = json::parse(metadata.at(kStateKey));
     Checkpoint checkpoint;
@@ -52,7 +52,7 @@ Checkpoint parse(const std::filesystem::path& path) {
     checkpoint.random = {.seed = state.at("random_seed"), .counter = state.at("random_counter")};
     return checkpoint;
   } catch (const std::exception& e) {
-    throw FormatError("checkpoint",
+    throw FormatError(kOperation,
                       fmt::format("{}, offset 8: the metadata {} is damaged: {}", path.string(), kStateKey, e.what()));
   }
 }
@@ -78,20 +78,25 @@ void write_checkpoint(const Checkpoint& checkpoint, const std::filesystem::path&
 }
 
 Checkpoint load_checkpoint(const std::filesystem::path& path) {
-  Checkpoint checkpoint = parse(path);
-  for (const auto& [name, tensor] : stoker::load(path, cpu())) {
+  const MappedFile file(path, kOperation);
+  const data::SafeTensors content = data::parse_safetensors(file.bytes(), path.string(), kOperation);
+  Checkpoint checkpoint = parse(content.metadata, path);
+  for (const auto& [name, array] : content.tensors) {
     bool known = false;
     for (const auto& [prefix, part] : parts_of(checkpoint))
-      if (name.starts_with(prefix)) known = part->emplace(name.substr(prefix.size()), tensor).second;
+      if (name.starts_with(prefix)) known = part->emplace(name.substr(prefix.size()), array.to_tensor(cpu())).second;
     if (!known)
-      throw FormatError("checkpoint",
+      throw FormatError(kOperation,
                         fmt::format("{}, offset 8: expected tensors of network, optimizer, schedule and sums, got '{}'",
                                     path.string(), name));
   }
   return checkpoint;
 }
 
-CheckpointInfo read_checkpoint(const std::filesystem::path& path) { return parse(path).info; }
+CheckpointInfo read_checkpoint(const std::filesystem::path& path) {
+  const MappedFile file(path, kOperation);
+  return parse(data::parse_safetensors(file.bytes(), path.string(), kOperation).metadata, path).info;
+}
 
 std::unique_ptr<nn::Module> load_network(const std::filesystem::path& path, Device device) {
   const Checkpoint checkpoint = load_checkpoint(path);
