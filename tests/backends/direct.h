@@ -45,7 +45,7 @@ std::vector<Array> run_direct(const Lower& lower, const std::string& op, graph::
   for (const Array& a : inputs) {
     request.inputs.push_back({{a.dtype, a.shape, a.strides, a.offset}, false});
     memory.push_back(std::make_unique<FencedMemory>(int64_t(a.data.size())));
-    std::memcpy(memory.back()->data(), a.data.data(), a.data.size());
+    std::copy(a.data.begin(), a.data.end(), reinterpret_cast<std::byte*>(memory.back()->data()));
     operands.push_back({{memory.back()->data(), a.offset * int64_t(size_of(a.dtype))}, 0});
   }
   for (const auto& [dtype, shape] : outputs) {
@@ -60,7 +60,7 @@ std::vector<Array> run_direct(const Lower& lower, const std::string& op, graph::
   std::vector<Array> arrays;
   for (size_t i = 0; i < outputs.size(); ++i) {
     arrays.emplace_back(outputs[i].first, outputs[i].second);
-    std::memcpy(arrays.back().data.data(), results[i].base, arrays.back().data.size());
+    std::copy_n(static_cast<const std::byte*>(results[i].base), arrays.back().data.size(), arrays.back().data.begin());
   }
   return arrays;
 }

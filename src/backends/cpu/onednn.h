@@ -37,6 +37,25 @@ inline dnnl::memory::desc desc_of(const Shape& shape, dnnl::memory::format_tag t
   return {to_dims(shape), dnnl::memory::data_type::f32, tag};
 }
 
+// What oneDNN chooses for a primitive P of these arguments, and for the gradient of a forward primitive. (From version
+// 3 on there are no operation descriptors.)
+template <class P, class... Arguments>
+typename P::primitive_desc choose(const Arguments&... arguments) {
+#if DNNL_VERSION_MAJOR >= 3
+  return {onednn_engine(), arguments..., user_scratchpad()};
+#else
+  return {typename P::desc(arguments...), user_scratchpad(), onednn_engine()};
+#endif
+}
+template <class P, class Forward, class... Arguments>
+typename P::primitive_desc choose_gradient(const Forward& forward, const Arguments&... arguments) {
+#if DNNL_VERSION_MAJOR >= 3
+  return {onednn_engine(), arguments..., forward, user_scratchpad()};
+#else
+  return {typename P::desc(arguments...), user_scratchpad(), onednn_engine(), forward};
+#endif
+}
+
 // Calls f(), which asks oneDNN for a primitive; false where oneDNN has none.
 template <class F>
 bool is_available(const F& f) {

@@ -218,9 +218,9 @@ std::unique_ptr<Kernel> make_portable(const Convolution& p) {
 }
 
 bool supports_conv(ConvKind kind, const StepRequest& request) {
-  const auto& steps = request.attrs.get<graph::ConvAttrs>().epilogue.steps;
-  const size_t inputs = 2 + steps.size() - size_t(std::count(steps.begin(), steps.end(), Epilogue::Relu));
-  if (request.inputs.size() != inputs || (kind != ConvKind::Forward && !steps.empty())) return false;
+  const graph::EpilogueList& epilogue = request.attrs.get<graph::ConvAttrs>().epilogue;
+  if (request.inputs.size() != 2 + extra_inputs(epilogue)) return false;
+  if (kind != ConvKind::Forward && !epilogue.steps.empty()) return false;
   return std::all_of(request.inputs.begin(), request.inputs.end(), [&](const StepRequest::Input& in) {
     return !in.scalar && is_floating(in.desc.dtype) && in.desc.dtype == input_dtype(request);
   });

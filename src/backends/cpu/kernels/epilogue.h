@@ -2,12 +2,19 @@
 // NaN stays one through ReLU, which oneDNN's does not promise.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
 #include "graph/ops/attributes.h"
 
 namespace stoker::backends::cpu {
+
+// How many tensors the steps take.
+inline size_t extra_inputs(const graph::EpilogueList& epilogue) {
+  const auto& steps = epilogue.steps;
+  return steps.size() - size_t(std::count(steps.begin(), steps.end(), graph::Epilogue::Relu));
+}
 
 // Applies `steps` to y, seen as [outer, channels, inner] where the bias is per channel. `extras` are the tensors of
 // Bias and Add, in order.

@@ -115,10 +115,18 @@ std::unique_ptr<Kernel> lower_matmul(const StepRequest& request) {
   return lower_staged(request, wanted, lower_dense_type);
 }
 
+bool is_small(DType d) { return d == DType::U8 || d == DType::I8; }
+
+bool supports_matmul(const StepRequest& r) {
+  if (r.inputs.size() != 2 + extra_inputs(r.attrs.get<graph::MatmulAttrs>().epilogue)) return false;
+  for (const StepRequest::Input& in : r.inputs)
+    if (in.scalar) return false;
+  const DType a = input_dtype(r, 0), b = input_dtype(r, 1);
+  return a != DType::Bool && (a == b || (is_small(a) && is_small(b)));
+}
+
 }  // namespace
 
-void register_matmul(KernelTable& table) {
-  table["matmul"] = {[](const StepRequest& r) { return input_dtype(r) != DType::Bool; }, lower_matmul};
-}
+void register_matmul(KernelTable& table) { table["matmul"] = {supports_matmul, lower_matmul}; }
 
 }  // namespace stoker::backends::cpu

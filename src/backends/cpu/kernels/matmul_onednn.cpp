@@ -35,8 +35,7 @@ class OneDnnMatmul final : public Kernel {
     const Desc b = operand_desc(p, p.b_batch, p.k, p.n, p.b_row, p.b_column);
     const Desc y = dense_desc(with_matrix(p.batch, p.m, p.n));
     const Desc bias_desc = dense_desc(with_matrix(Dims::filled(p.batch.rank(), 1), 1, p.n));
-    const auto desc = bias ? dnnl::matmul::desc(a, b, bias_desc, y) : dnnl::matmul::desc(a, b, y);
-    const dnnl::matmul::primitive_desc chosen(desc, user_scratchpad(), onednn_engine());
+    const auto chosen = choose<dnnl::matmul>(a, b, bias ? bias_desc : Desc(), y);
     implementation_ = chosen.impl_info_str();
     scratch_ = int64_t(chosen.scratchpad_desc().get_size());
     primitive_ = Primitive(dnnl::matmul(chosen));
