@@ -15,7 +15,8 @@ class Device {
   /// The default device's name is resolved when a Device is made without arguments: see default_device().
   Device();
   Device(std::string_view kind, int index);
-  /// Parses "cuda:1" or "cpu"; throws DeviceError for anything else.
+  /// Parses "cuda:1" or "cpu"; DeviceError for text of another form. Kinds are an open set: whether there is such a
+  /// device shows when something is made on it.
   explicit Device(std::string_view text);
 
   std::string_view kind() const;

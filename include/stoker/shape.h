@@ -51,7 +51,7 @@ using Shape = Dims;
 std::string to_string(const Dims& dims);
 
 /// Number of elements; throws ShapeError for a negative extent or when the product leaves 63 bits.
-int64_t numel(const Shape& shape);
+int64_t numel(const Shape& shape, std::string_view operation = "shape", Loc loc = {});
 /// Strides, in elements, of a dense row-major tensor.
 Dims contiguous_strides(const Shape& shape);
 /// NumPy's broadcast of two shapes; `operation` and `loc` name the caller in the ShapeError.

@@ -38,6 +38,7 @@ struct Launch {
   std::span<const Operand> inputs;
   std::span<const Address> outputs;
   Address scratch;  // of Kernel::scratch_bytes()
+  Loc loc;          // the program's line, for errors: a plan may be replayed for another line than it was made at
 };
 
 // One operation of a plan, with everything that is known before it runs.

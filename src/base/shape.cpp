@@ -39,18 +39,22 @@ bool Dims::operator==(const Dims& other) const { return std::equal(begin(), end(
 
 std::string to_string(const Dims& dims) { return fmt::format("[{}]", fmt::join(dims.begin(), dims.end(), ", ")); }
 
-int64_t numel(const Shape& shape) {
+int64_t numel(const Shape& shape, std::string_view operation, Loc loc) {
   int64_t n = 1;
   bool zero = false, overflow = false;
   for (int64_t d : shape) {
-    if (d < 0) throw ShapeError("shape", fmt::format("expected extents of at least 0, got {}", to_string(shape)));
+    if (d < 0)
+      throw ShapeError(operation, fmt::format("expected extents of at least 0, got {}", to_string(shape)), loc);
     if (d == 0)
       zero = true;
     else if (__builtin_mul_overflow(n, d, &n))
       overflow = true;
   }
   if (zero) return 0;
-  if (overflow) throw ShapeError("shape", fmt::format("{} has more elements than 63 bits can count", to_string(shape)));
+  if (overflow)
+    throw ShapeError(operation,
+                     fmt::format("expected at most as many elements as 63 bits can count, got {}", to_string(shape)),
+                     loc);
   return n;
 }
 

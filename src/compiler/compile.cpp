@@ -54,13 +54,13 @@ std::vector<std::string> pass_names() {
 std::shared_ptr<runtime::Plan> compile(const Module& module) {
   const bool verify_all = verifying();
   const bool dumping = !environment("STOKER_DUMP").empty();
-  if (verify_all) graph::verify(module, "record");
   if (dumping) dump("record", graph::print(module));
+  if (verify_all) graph::verify(module, "record");
   Module current = module;
   for (const Pass& pass : kPasses) {
     current = pass.run(current);
-    if (verify_all) graph::verify(current, pass.name);
     if (dumping) dump(pass.name, graph::print(current));
+    if (verify_all) graph::verify(current, pass.name);
   }
   auto plan = make_plan(current);
   if (dumping) dump("plan", print(*plan));

@@ -9,10 +9,10 @@ int Module::append(ModuleNode node) {
   return int(nodes.size()) - 1;
 }
 
-ValueId Module::add(const Op& op, std::vector<ValueId> inputs, Attrs attrs, Loc loc) {
+ValueId Module::add(const Op& op, std::vector<ValueId> inputs, Attrs attrs, Line loc) {
   std::vector<TensorType> types;
   for (ValueId v : inputs) types.push_back(type(v));
-  std::vector<TensorType> results = op.infer({op, types, attrs, loc});
+  std::vector<TensorType> results = op.infer({op, types, attrs, loc, op.name});
   return {append({&op, std::move(attrs), std::move(inputs), std::move(results), loc, -1}), 0};
 }
 
@@ -66,23 +66,24 @@ Module module_from_record(const Record& record, const std::vector<Value>& output
 
   for (size_t i = 0; i < record.inputs.size(); ++i) {
     const Value& v = record.inputs[i];
-    leaves[{v.node.get(), v.index}] = module.append({&op("data"), {}, {}, {v.type()}, v.node->loc(), int(i)});
+    leaves[{v.node.get(), v.index}] = module.append({&op("data"), {}, {}, {v.type()}, {v.node->loc()}, int(i)});
   }
   for (size_t i = 0; i < record.scalars.size(); ++i) {
     const Ref<Node>& node = record.scalars[i];
-    leaves[{node.get(), 0}] = module.append({&node->op(), {}, {}, {node->output(0).type}, node->loc(), int(i)});
+    leaves[{node.get(), 0}] = module.append({&node->op(), {}, {}, {node->output(0).type}, {node->loc()}, int(i)});
   }
   auto id_of = [&](const Value& value) -> ValueId {
     const Value v = behind_reads(value);
     if (auto it = recorded.find(v.node.get()); it != recorded.end()) return {it->second, v.index};
     auto [it, fresh] = leaves.try_emplace({v.node.get(), v.index}, -1);
     if (fresh)
-      it->second = module.append({&v.node->op(), v.node->attrs(), {}, {v.type()}, v.node->loc(), -1});  // a constant
+      it->second = module.append({&v.node->op(), v.node->attrs(), {}, {v.type()}, {v.node->loc()}, -1});  // a constant
     return {it->second, 0};
   };
 
-  for (const Ref<Node>& node : record.nodes) {
-    ModuleNode copy{&node->op(), node->attrs(), {}, {}, node->loc(), -1};
+  for (size_t i = 0; i < record.nodes.size(); ++i) {
+    const Ref<Node>& node = record.nodes[i];
+    ModuleNode copy{&node->op(), node->attrs(), {}, {}, {node->loc(), int(i)}, -1};
     for (const Value& v : node->inputs()) copy.inputs.push_back(id_of(v));
     for (int k = 0; k < node->output_count(); ++k) copy.types.push_back(node->output(k).type);
     recorded[node.get()] = module.append(std::move(copy));

@@ -19,7 +19,7 @@ struct ModuleNode {
   Attrs attrs;
   std::vector<ValueId> inputs;
   std::vector<TensorType> types;
-  Loc loc;
+  Line loc;
   int number = -1;  // of `data`: the input, of `scalar`: the place in the parameter block
 
   bool is(std::string_view name) const { return op->name == name; }
@@ -45,7 +45,7 @@ class Module {
   const ModuleNode& node(ValueId v) const { return nodes[size_t(v.node)]; }
   const TensorType& type(ValueId v) const { return node(v).types[size_t(v.output)]; }
   // Appends a node with the types that its rule gives.
-  ValueId add(const Op& op, std::vector<ValueId> inputs, Attrs attrs, Loc loc);
+  ValueId add(const Op& op, std::vector<ValueId> inputs, Attrs attrs, Line loc);
   // Appends a finished node.
   int append(ModuleNode node);
   // For each node the nodes that read it.
@@ -59,7 +59,7 @@ class Rewriter {
   explicit Rewriter(const Module& old);
   const Module& old() const { return old_; }
   Module& out() { return out_; }
-  ValueId map(ValueId v) const { return values_[size_t(v.node)][size_t(v.output)]; }
+  ValueId map(ValueId v) const { return values_.at(size_t(v.node)).at(size_t(v.output)); }
   bool mapped(int node) const { return !values_[size_t(node)].empty(); }
   std::vector<ValueId> map(const std::vector<ValueId>& values) const;
   // Copies node i with mapped inputs.

@@ -23,6 +23,12 @@ class Node;
 class Cell;
 class Recorder;
 
+// The program's line of a node. Plans are replayed for other lines that record the same: then the node's place in the
+// record tells which line it is.
+struct Line : Loc {
+  int recorded = -1;
+};
+
 struct TensorType {
   DType dtype = DType::F32;
   Shape shape;

@@ -41,8 +41,8 @@ std::vector<const Op*> all_ops() {
   return out;
 }
 
-void InferContext::shape_error(const std::string& message) const { throw ShapeError(op.name, message, loc); }
-void InferContext::dtype_error(const std::string& message) const { throw DTypeError(op.name, message, loc); }
+void InferContext::shape_error(const std::string& message) const { throw ShapeError(name, message, loc); }
+void InferContext::dtype_error(const std::string& message) const { throw DTypeError(name, message, loc); }
 
 bool TensorDesc::contiguous() const {
   int64_t expected = 1;

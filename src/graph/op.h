@@ -22,6 +22,7 @@ struct InferContext {
   std::span<const TensorType> inputs;
   const Attrs& attrs;
   Loc loc;
+  std::string_view name;  // what errors call it: the public function, or the operation
 
   template <class T>
   const T& get() const {

@@ -95,6 +95,8 @@ Value record1(const Op& op, std::vector<Value> inputs, Attrs attrs = {});
 Value data(TensorType type, Ref<Storage> storage);
 // 0, 1, -1 and 2 become constants, which plans may specialise on.
 Value number(double value, DType dtype, Device device);
+// A number that is never specialised on: learning rates, and what follows from the step.
+Value varying(double value, DType dtype, Device device);
 // An integer that is never specialised on: starts of slices, keys of random numbers.
 Value integer(int64_t value, Device device);
 
@@ -108,15 +110,16 @@ void set_evaluator(Evaluator evaluator);
 // --- the line of the program, and modes -----------------------------------------------------------------------------
 
 // While it lives, nodes recorded by this thread carry `loc`; an outer scope wins, so that layers inside a network
-// report the line at which the network was called.
+// report the line at which the network was called. Likewise errors name the outermost `function`.
 class LocScope {
  public:
-  explicit LocScope(Loc loc);
+  explicit LocScope(Loc loc, std::string_view function = {});
   ~LocScope();
   static Loc current();
+  static std::string_view function();
 
  private:
-  bool set_;
+  bool set_line_, set_function_;
 };
 
 bool grad_enabled();

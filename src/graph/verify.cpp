@@ -22,7 +22,7 @@ void verify_node(const Module& module, size_t i, std::string_view pass) {
     fail(pass, i, node, fmt::format("has {} inputs, expected {}", node.inputs.size(), node.op->arity));
   std::vector<TensorType> inputs;
   for (ValueId v : node.inputs) inputs.push_back(module.type(v));
-  const std::vector<TensorType> expected = node.op->infer({*node.op, inputs, node.attrs, node.loc});
+  const std::vector<TensorType> expected = node.op->infer({*node.op, inputs, node.attrs, node.loc, node.op->name});
   if (expected.size() != node.types.size()) fail(pass, i, node, "has another number of outputs than its rule gives");
   for (size_t k = 0; k < expected.size(); ++k)
     if (!(expected[k] == node.types[k]))

@@ -1,6 +1,7 @@
 #include <cstring>
 #include <thread>
 
+#include "graph/recorder.h"
 #include "runtime/buffer.h"
 
 namespace stoker {
@@ -47,7 +48,8 @@ Opened& open(Device device) {
     for (backends::Backend* b : backends::all_backends())
       for (int i = 0; i < b->count() && b->computes(); ++i)
         known += (known.empty() ? "" : ", ") + to_string(Device(b->kind(), i));
-    throw DeviceError("device", fmt::format("expected one of {}; got {}", known, to_string(device)));
+    throw DeviceError("device", fmt::format("expected one of {}, got {}", known, to_string(device)),
+                      graph::LocScope::current());
   }
   Opened opened;
   opened.driver = backend->open(device.index());

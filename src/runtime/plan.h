@@ -38,7 +38,7 @@ struct PlanStep {
   std::unique_ptr<backends::Kernel> kernel;
   std::vector<Slot> inputs, outputs;
   std::string label;
-  Loc loc;
+  graph::Line loc;
   int64_t bytes_moved = 0;
   double flops = 0;
 };
@@ -65,7 +65,7 @@ struct Plan {
     int segment = -1;         // that stores it,
     int step = -1;            // and in it which step
     std::string_view producer;
-    Loc loc;
+    graph::Line loc;
   };
   std::vector<Output> outputs;
   struct CellSlot {
@@ -94,6 +94,7 @@ struct RunRequest {
   std::vector<Ref<Buffer>> inputs;
   std::vector<uint64_t> scalars;
   std::vector<Ref<Buffer>> homes;  // of the cells; an empty one is allocated
+  std::vector<Loc> lines;          // of the record's nodes
 };
 struct RunResult {
   std::vector<Ref<Buffer>> outputs;

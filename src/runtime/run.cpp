@@ -85,7 +85,7 @@ class Run {
       else if (o.same_as_output >= 0)
         buffer = result_.outputs[size_t(o.same_as_output)];
       else
-        buffer = allocator(o.type.device).allocate(o.type.bytes(), {o.producer, o.loc});
+        buffer = allocator(o.type.device).allocate(o.type.bytes(), {o.producer, line(o.loc)});
       result_.outputs.push_back(std::move(buffer));
     }
     for (size_t c = 0; c < plan_->cells.size(); ++c) {
@@ -95,12 +95,17 @@ class Run {
     }
   }
 
+  Loc line(const graph::Line& planned) const {
+    const auto i = size_t(planned.recorded);
+    return planned.recorded >= 0 && i < request_.lines.size() ? request_.lines[i] : Loc(planned);
+  }
   uint64_t scalar(int number) const { return request_.scalars[size_t(number)]; }
 
   backends::Address address(const Slot& slot) const {
     backends::Address base;
     switch (slot.where) {
       case Slot::Where::Arena:
+        if (!arenas_[size_t(slot.number)]) return {};  // of values without elements
         base = arenas_[size_t(slot.number)]->address();
         break;
       case Slot::Where::Input:
@@ -137,7 +142,7 @@ class Run {
     batch.steps.reserve(size_t(segment.last - segment.first));
     for (int i = segment.first; i < segment.last; ++i) {
       const PlanStep& step = plan_->steps[size_t(i)];
-      backends::Batch::Step out{step.kernel.get(), {}, {}, scratch, step.loc, step.label};
+      backends::Batch::Step out{step.kernel.get(), {}, {}, scratch, line(step.loc), step.label};
       for (const Slot& slot : step.inputs) out.inputs.push_back(operand(slot));
       for (const Slot& slot : step.outputs) out.outputs.push_back(address(slot));
       batch.steps.push_back(std::move(out));

@@ -244,6 +244,7 @@ class Evaluation {
         if (auto failure = input.origin.failure()) std::rethrow_exception(failure);
     }
     for (const Ref<Node>& s : record_.scalars) request.scalars.push_back(s->number);
+    for (const Ref<Node>& node : record_.nodes) request.lines.push_back(node->loc());
     for (const graph::Assignment& a : record_.assignments)
       request.homes.emplace_back(static_cast<runtime::Buffer*>(a.cell->home.get()));
     return request;

@@ -134,6 +134,7 @@ class Machine {
     Memory memory(*driver_);
     Batch batch;
     Batch::Step step{};
+    step.loc = request.loc;
     for (const Input& in : inputs) add_input(in, request, step, memory);
     for (const auto& [dtype, shape] : outputs) {
       request.outputs.push_back({dtype, shape, contiguous_strides(shape)});

@@ -86,7 +86,7 @@ void Executor::State::execute(const Batch& batch, int& step) {
     if (auto failure = origin.failure()) std::rethrow_exception(failure);
   for (const Batch::Step& s : batch.steps) {
     ++step;
-    s.kernel->launch({.inputs = s.inputs, .outputs = s.outputs, .scratch = s.scratch});
+    s.kernel->launch({.inputs = s.inputs, .outputs = s.outputs, .scratch = s.scratch, .loc = s.loc});
   }
 }
 

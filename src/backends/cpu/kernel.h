@@ -31,6 +31,8 @@ class Operands {
     return reinterpret_cast<T*>(static_cast<std::byte*>(at(launch_.scratch)) + bytes);
   }
 
+  Loc loc() const { return launch_.loc; }
+
  private:
   static void* at(Address a) { return static_cast<std::byte*>(a.base) + a.offset; }
   const Launch& launch_;

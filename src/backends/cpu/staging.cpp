@@ -44,7 +44,7 @@ class StagedKernel final : public Kernel {
       inputs[s.operand].address = scratch(s.memory);
     }
     for (const Stage& s : after_) outputs[s.operand] = scratch(s.memory);
-    inner_->launch({.inputs = inputs, .outputs = outputs, .scratch = work});
+    inner_->launch({.inputs = inputs, .outputs = outputs, .scratch = work, .loc = launch.loc});
     for (const Stage& s : after_)
       s.copy.run(std::array{Operand{scratch(s.memory), 0}}, std::array{launch.outputs[s.operand]}, work);
   }

@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <bit>
 
 #include "compiler/passes.h"
+#include "graph/build.h"
 #include "graph/ops/attributes.h"
 #include "runtime/buffer.h"
 
@@ -32,7 +34,7 @@ bool has_kernel(const Module& module, const ModuleNode& node) {
 ModuleNode constant_of(const graph::Node& number) {
   const graph::TensorType& type = number.output(0).type;
   const double value = is_floating(type.dtype) ? std::bit_cast<double>(number.number) : double(int64_t(number.number));
-  return {&graph::op("constant"), graph::ConstantAttrs{value, type.dtype}, {}, {type}, number.loc(), -1};
+  return {&graph::op("constant"), graph::ConstantAttrs{value, type.dtype}, {}, {type}, {number.loc()}, -1};
 }
 
 // Records the composed form on stand-ins of the inputs, and appends what was recorded to `out`.
@@ -42,7 +44,9 @@ std::vector<ValueId> append_composed(Module& out, const ModuleNode& node) {
   graph::LocScope line(node.loc);
   std::vector<graph::Value> stand_ins;
   for (ValueId v : node.inputs) stand_ins.push_back(graph::data(out.type(v), make_ref<graph::Storage>()));
-  const std::vector<graph::Value> results = node.op->compose(stand_ins, node.attrs);
+  std::vector<graph::Value> results = node.op->compose(stand_ins, node.attrs);
+  for (graph::Value& v : results)  // an input handed through is recorded by nobody
+    if (std::find(stand_ins.begin(), stand_ins.end(), v) != stand_ins.end()) v = graph::alias(v);
   const graph::Record record = capture.cut();
   const Module inner = graph::module_from_record(record, results, {});
 
@@ -58,6 +62,7 @@ std::vector<ValueId> append_composed(Module& out, const ModuleNode& node) {
       continue;
     }
     if (copy.is("scalar")) copy = constant_of(*record.scalars[size_t(copy.number)]);
+    copy.loc = node.loc;
     for (ValueId& v : copy.inputs) v = values[size_t(v.node)][size_t(v.output)];
     const int count = int(copy.types.size());
     const int id = out.append(std::move(copy));

@@ -76,7 +76,7 @@ std::vector<TensorType> reshape_type(const InferContext& c) {
 
 std::vector<TensorType> broadcast_type(const InferContext& c) {
   const Shape &from = c.in(0).shape, &to = c.get<ShapeAttrs>().shape;
-  if (from.rank() > to.rank() || !(broadcast_shapes(from, to, c.op.name, c.loc) == to))
+  if (from.rank() > to.rank() || !(broadcast_shapes(from, to, c.name, c.loc) == to))
     c.shape_error(fmt::format("expected a shape that {} broadcasts to (axes of extent 1 may grow), got {}",
                               to_string(from), to_string(to)));
   return {c.like(0, to)};
@@ -85,7 +85,7 @@ std::vector<TensorType> broadcast_type(const InferContext& c) {
 std::vector<TensorType> permute_type(const InferContext& c) {
   const Dims& axes = c.get<PermuteAttrs>().axes;
   const int rank = c.in(0).shape.rank();
-  if (axes.rank() != rank || normalize_axes(axes, rank, c.op.name, c.loc).rank() != rank)
+  if (axes.rank() != rank || normalize_axes(axes, rank, c.name, c.loc).rank() != rank)
     c.shape_error(fmt::format("expected an order of {} axes, got {}", rank, to_string(axes)));
   Shape shape;
   for (int64_t axis : axes) shape.push_back(c.in(0).shape[int(axis)]);

@@ -14,7 +14,7 @@ using graph::Value;
 // One call of a public function: its name for errors, and its line for everything that it records.
 class Call {
  public:
-  Call(std::string_view name, Loc loc) : name_(name), scope_(loc), loc_(graph::LocScope::current()) {
+  Call(std::string_view name, Loc loc) : name_(name), scope_(loc, name), loc_(graph::LocScope::current()) {
     graph::Recorder::current().bound();  // here every live value is held by some tensor
   }
   Value operator()(const Tensor& tensor) const { return Access::value(tensor, name_, loc_); }

@@ -1,6 +1,7 @@
 // Tensors made from numbers.
 #include <cmath>
 
+#include "runtime/buffer.h"
 #include "tensor/functions/call.h"
 
 namespace stoker {
@@ -12,6 +13,7 @@ namespace {
 graph::TensorType made(const Call& call, const Shape& shape, Options options) {
   for (int64_t extent : shape)
     if (extent < 0) call.shape_error(fmt::format("expected extents of at least 0, got {}", to_string(shape)));
+  runtime::driver(options.device);  // an unknown device is an error here, at this line
   return {options.dtype, shape, options.device};
 }
 

@@ -73,8 +73,8 @@ std::unique_ptr<Kernel> lower_update_slice(const StepRequest& r) {
   return visit_word(input_dtype(r), [&](auto word) {
     using W = decltype(word);
     return make_kernel([target = Target(input_shape(r), attrs), count = numel(input_shape(r)),
-                        any = numel(attrs.extents) > 0, loc = r.loc](const Operands& o) {
-      const int64_t start = any ? target.start(o, loc) : 0;
+                        any = numel(attrs.extents) > 0](const Operands& o) {
+      const int64_t start = any ? target.start(o, o.loc()) : 0;
       copy_unless_same(o.out<W>(), o.in<W>(0), count);
       if (any) write(o.out<W>() + start, o.in<W>(1), target);
     });
