@@ -58,8 +58,6 @@ inline Tensor operator+(Scalar a, Arg b) { return add(b, a); }
 inline Tensor operator-(Scalar a, Arg b) { return sub(a, b); }
 inline Tensor operator*(Scalar a, Arg b) { return mul(b, a); }
 inline Tensor operator/(Scalar a, Arg b) { return div(a, b); }
-Tensor neg(Arg x);
-inline Tensor operator-(Arg x) { return neg(x); }
 
 // --- comparison and logic: results are bool, without gradient
 // -----------------------------------------------------------
@@ -105,53 +103,23 @@ Tensor where(Arg condition, Arg a, Scalar b);
 Tensor where(Arg condition, Scalar a, Arg b);
 Tensor masked_fill(Arg x, Arg mask, Scalar value);
 
-// --- functions of one number; integers are computed in f32
-// -------------------------------------------------------------
+// --- functions of one number: functions.inc says what each is
+// ---------------------------------------------------------
 
-Tensor abs(Arg x);
-Tensor sign(Arg x);
-Tensor floor(Arg x);
-Tensor ceil(Arg x);
-/// Half to even.
-Tensor round(Arg x);
-Tensor trunc(Arg x);
-Tensor exp(Arg x);
-Tensor exp2(Arg x);
-Tensor expm1(Arg x);
-Tensor log(Arg x);
-Tensor log2(Arg x);
-Tensor log10(Arg x);
-Tensor log1p(Arg x);
-Tensor sqrt(Arg x);
-Tensor rsqrt(Arg x);
-Tensor reciprocal(Arg x);
-Tensor square(Arg x);
-Tensor sin(Arg x);
-Tensor cos(Arg x);
-Tensor tan(Arg x);
-Tensor asin(Arg x);
-Tensor acos(Arg x);
-Tensor atan(Arg x);
-Tensor sinh(Arg x);
-Tensor cosh(Arg x);
-Tensor tanh(Arg x);
-Tensor erf(Arg x);
+#define STOKER_FUNCTION(name, ...) Tensor name(Arg x);
+#include <stoker/functions.inc>
+#undef STOKER_FUNCTION
+inline Tensor operator-(Arg x) { return neg(x); }
+
 /// Bounds may be absent; NaN stays NaN.
 Tensor clamp(Arg x, std::optional<Scalar> min, std::optional<Scalar> max);
 
-Tensor relu(Arg x);
 Tensor leaky_relu(Arg x, double negative_slope = 0.01);
 Tensor elu(Arg x, double alpha = 1.0);
 /// x * Phi(x); `approximate` uses the tanh formula.
 Tensor gelu(Arg x, bool approximate = false);
-Tensor sigmoid(Arg x);
-Tensor silu(Arg x);
 Tensor softplus(Arg x, double beta = 1.0, double threshold = 20.0);
 Tensor hardtanh(Arg x, double min = -1.0, double max = 1.0);
-Tensor hardsigmoid(Arg x);
-Tensor hardswish(Arg x);
-Tensor mish(Arg x);
-Tensor log_sigmoid(Arg x);
 
 // --- reductions: no axes means all
 // ------------------------------------------------------------------------------------

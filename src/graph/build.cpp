@@ -78,6 +78,9 @@ Value cast(const Value& x, DType dtype) {
   return x.dtype() == dtype ? x : record1(STOKER_ROW("cast"), {x}, CastAttrs{dtype});
 }
 Value widen(const Value& x) { return is_half(x.dtype()) ? cast(x, DType::F32) : x; }
+Value unwiden(const Value& x, DType dtype) {
+  return x.dtype() == dtype ? x : record1(STOKER_ROW("cast"), {x}, CastAttrs{dtype, false});
+}
 
 // bool adds and multiplies as logic.
 Value add(const Value& a, const Value& b) {
@@ -129,51 +132,17 @@ Value where(const Value& condition, const Value& a, const Value& b) {
   return record1(STOKER_ROW("where"), {condition, x, y});
 }
 
-#define STOKER_UNARY(name) \
+#define STOKER_FUNCTION(name, ...) \
   Value name(const Value& x) { return record1(STOKER_ROW(#name), {x}); }
-STOKER_UNARY(neg)
-STOKER_UNARY(abs)
-STOKER_UNARY(sign)
-STOKER_UNARY(floor)
-STOKER_UNARY(ceil)
-STOKER_UNARY(round)
-STOKER_UNARY(trunc)
-STOKER_UNARY(square)
-STOKER_UNARY(sqrt)
-STOKER_UNARY(rsqrt)
-STOKER_UNARY(reciprocal)
-STOKER_UNARY(exp)
-STOKER_UNARY(exp2)
-STOKER_UNARY(expm1)
-STOKER_UNARY(log)
-STOKER_UNARY(log2)
-STOKER_UNARY(log10)
-STOKER_UNARY(log1p)
-STOKER_UNARY(sin)
-STOKER_UNARY(cos)
-STOKER_UNARY(tan)
-STOKER_UNARY(asin)
-STOKER_UNARY(acos)
-STOKER_UNARY(atan)
-STOKER_UNARY(sinh)
-STOKER_UNARY(cosh)
-STOKER_UNARY(tanh)
-STOKER_UNARY(erf)
-STOKER_UNARY(isnan)
-STOKER_UNARY(isinf)
-STOKER_UNARY(isfinite)
-STOKER_UNARY(relu)
-STOKER_UNARY(gelu)
-STOKER_UNARY(gelu_tanh)
-STOKER_UNARY(sigmoid)
-STOKER_UNARY(silu)
-STOKER_UNARY(mish)
-STOKER_UNARY(log_sigmoid)
-STOKER_UNARY(hardsigmoid)
-STOKER_UNARY(hardswish)
-STOKER_UNARY(alias)
-STOKER_UNARY(detach)
-#undef STOKER_UNARY
+#include <stoker/functions.inc>
+STOKER_FUNCTION(isnan)
+STOKER_FUNCTION(isinf)
+STOKER_FUNCTION(isfinite)
+STOKER_FUNCTION(gelu)
+STOKER_FUNCTION(gelu_tanh)
+STOKER_FUNCTION(alias)
+STOKER_FUNCTION(detach)
+#undef STOKER_FUNCTION
 Value root(const Value& x) {
   const Value zero = eq(x, 0);
   return where(zero, 0, sqrt(where(zero, 1, x)));
@@ -212,13 +181,13 @@ double count_along(const Value& x, const Dims& axes) {
 }  // namespace
 
 Value mean(const Value& x, const Dims& axes, bool keepdim) {
-  return cast(sum(widen(x), axes, keepdim) / count_along(x, axes), x.dtype());
+  return unwiden(sum(widen(x), axes, keepdim) / count_along(x, axes), x.dtype());
 }
 Value variance(const Value& x, const Dims& axes, int64_t correction, bool keepdim) {
   const Value wide = widen(x);
   const double freedom = count_along(x, axes) - double(correction);
   const Value squares = sum(square(wide - mean(wide, axes, true)), axes, keepdim);
-  return cast(squares / (freedom > 0 ? freedom : std::numeric_limits<double>::quiet_NaN()), x.dtype());
+  return unwiden(squares / (freedom > 0 ? freedom : std::numeric_limits<double>::quiet_NaN()), x.dtype());
 }
 Value sum_to(const Value& x, const Shape& shape) {
   const int extra = x.rank() - shape.rank();
@@ -304,16 +273,19 @@ Value gather(const Value& x, int axis, const Value& index) {
   return record1(STOKER_ROW("gather"), {x, index}, IndexAttrs{axis});
 }
 Value scatter(const Value& x, int axis, const Value& index, const Value& source) {
-  return record1(STOKER_ROW("scatter"), {x, index, cast(source, x.dtype())}, IndexAttrs{axis});
+  return record1(STOKER_ROW("scatter"), {x, index, source}, IndexAttrs{axis});
 }
 Value scatter_add(const Value& x, int axis, const Value& index, const Value& source) {
-  return record1(STOKER_ROW("scatter_add"), {x, index, cast(source, x.dtype())}, IndexAttrs{axis});
+  return record1(STOKER_ROW("scatter_add"), {x, index, source}, IndexAttrs{axis});
 }
 Value take(const Value& x, int axis, const Value& index, bool from_end) {
   return record1(STOKER_ROW("take"), {x, index}, IndexAttrs{axis, from_end});
 }
 Value index_add(const Value& x, int axis, const Value& index, const Value& source, bool from_end) {
-  return record1(STOKER_ROW("index_add"), {x, index, cast(source, x.dtype())}, IndexAttrs{axis, from_end});
+  return record1(STOKER_ROW("index_add"), {x, index, source}, IndexAttrs{axis, from_end});
+}
+Value class_index(const Value& index, int64_t classes) {
+  return record1(STOKER_ROW("class_index"), {index}, ClassIndexAttrs{classes});
 }
 Value pick(const Value& x, int axis, const Value& index) {
   return record1(STOKER_ROW("pick"), {x, index}, IndexAttrs{axis, false});

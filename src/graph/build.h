@@ -33,6 +33,8 @@ Value random(Distribution distribution, Value key, Value counter, const TensorTy
 Value cast(const Value& x, DType dtype);
 // A half as f32, anything else as it is: for what must be accumulated in f32.
 Value widen(const Value& x);
+// Undoes that: a result of f32 arithmetic in its own dtype, rounded where it is stored.
+Value unwiden(const Value& x, DType dtype);
 
 #define STOKER_BINARY(name)                                                          \
   Value name(const Value& a, const Value& b);                                        \
@@ -71,48 +73,14 @@ Value where(const Value& condition, const Value& a, const Value& b);
 inline Value where(const Value& condition, const Value& a, double b) { return where(condition, a, number_like(b, a)); }
 inline Value where(const Value& condition, double a, const Value& b) { return where(condition, number_like(a, b), b); }
 
-#define STOKER_UNARY(name) Value name(const Value& x);
-STOKER_UNARY(neg)
-STOKER_UNARY(abs)
-STOKER_UNARY(sign)
-STOKER_UNARY(floor)
-STOKER_UNARY(ceil)
-STOKER_UNARY(round)
-STOKER_UNARY(trunc)
-STOKER_UNARY(square)
-STOKER_UNARY(sqrt)
-STOKER_UNARY(rsqrt)
-STOKER_UNARY(reciprocal)
-STOKER_UNARY(exp)
-STOKER_UNARY(exp2)
-STOKER_UNARY(expm1)
-STOKER_UNARY(log)
-STOKER_UNARY(log2)
-STOKER_UNARY(log10)
-STOKER_UNARY(log1p)
-STOKER_UNARY(sin)
-STOKER_UNARY(cos)
-STOKER_UNARY(tan)
-STOKER_UNARY(asin)
-STOKER_UNARY(acos)
-STOKER_UNARY(atan)
-STOKER_UNARY(sinh)
-STOKER_UNARY(cosh)
-STOKER_UNARY(tanh)
-STOKER_UNARY(erf)
-STOKER_UNARY(isnan)
-STOKER_UNARY(isinf)
-STOKER_UNARY(isfinite)
-STOKER_UNARY(relu)
-STOKER_UNARY(gelu)
-STOKER_UNARY(gelu_tanh)
-STOKER_UNARY(sigmoid)
-STOKER_UNARY(silu)
-STOKER_UNARY(mish)
-STOKER_UNARY(log_sigmoid)
-STOKER_UNARY(hardsigmoid)
-STOKER_UNARY(hardswish)
-#undef STOKER_UNARY
+#define STOKER_FUNCTION(name, ...) Value name(const Value& x);
+#include <stoker/functions.inc>
+#undef STOKER_FUNCTION
+Value isnan(const Value& x);
+Value isinf(const Value& x);
+Value isfinite(const Value& x);
+Value gelu(const Value& x);
+Value gelu_tanh(const Value& x);
 // sqrt whose gradient at 0 is 0: deviations and norms.
 Value root(const Value& x);
 
@@ -180,6 +148,8 @@ Value take(const Value& x, int axis, const Value& index, bool from_end = true);
 Value index_add(const Value& x, int axis, const Value& index, const Value& source, bool from_end = true);
 // One element per line along `axis`: index has extent 1 there. Indices below 0 are errors.
 Value pick(const Value& x, int axis, const Value& index);
+// The index itself, checked: ValueError when the work runs where one is not in 0..classes-1.
+Value class_index(const Value& index, int64_t classes);
 
 // --- products, convolution, pooling, norms --------------------------------------------------------------------------
 

@@ -10,10 +10,7 @@ namespace {
 
 using std::numbers::inv_sqrtpi, std::numbers::sqrt2;
 constexpr double kTanhScale = 2 * inv_sqrtpi / sqrt2, kTanhCube = 0.044715;
-const Saves kIn = Saves::in({0}), kOut = Saves::out({0});
-
-Ex logistic(Ex x) { return 1 / (exp(-x) + 1); }
-Ex soft(Ex x) { return graph::select(x > 20, x, log1p(exp(x))); }
+const Saves kIn = Saves::in({0});
 
 Value gelu_gradient(Grad c) {
   const Value& x = c.in(0);
@@ -28,25 +25,9 @@ Value gelu_tanh_gradient(Grad c) {
   return c.dy() * ((t + 1) * 0.5 + x * 0.5 * (1 - square(t)) * inner);
 }
 
-Value silu_gradient(Grad c) {
-  Value s = sigmoid(c.in(0));
-  return c.dy() * (s * (c.in(0) * (1 - s) + 1));
-}
-
-Value mish_gradient(Grad c) {
-  const Value& x = c.in(0);
-  Value t = tanh(softplus(x, number_like(1, x), number_like(20, x)));
-  return c.dy() * (t + x * sigmoid(x) * (1 - square(t)));
-}
-
 Value softplus_gradient(Grad c) {
   Value scaled = c.in(0) * c.in(1);
   return where(gt(scaled, c.in(2)), c.dy(), c.dy() * sigmoid(scaled));
-}
-
-Value hardswish_gradient(Grad c) {
-  const Value& x = c.in(0);
-  return where(le(x, -3), 0, where(lt(x, 3), c.dy() * (x / 3 + 0.5), c.dy()));
 }
 
 }  // namespace
@@ -54,8 +35,6 @@ Value hardswish_gradient(Grad c) {
 // clang-format off
 void register_activations() {
   const Takes floating = Takes::Floating;
-  unary("relu", "max(x, 0)", Takes::Numbers, [](Ex x) { return max(x, x.literal(0)); },
-        [](Grad c) { return where(le(c.out(), 0), 0, c.dy()); }, kOut);
   binary("leaky_relu", "x above 0, slope * x below", floating, [](Ex x, Ex slope) { return graph::select(x > 0, x, x * slope); },
          [](Grad c) { return where(gt(c.in(0), 0), c.dy(), c.dy() * c.in(1)); }, nullptr, Saves::in({0, 1}));
   binary("elu", "x above 0, alpha * (exp(x) - 1) below", floating,
@@ -64,22 +43,12 @@ void register_activations() {
   unary("gelu", "x * Phi(x)", floating, [](Ex x) { return x * 0.5 * (erf(x * (1 / sqrt2)) + 1); }, gelu_gradient, kIn);
   unary("gelu_tanh", "gelu by the tanh formula", floating,
         [](Ex x) { return x * 0.5 * (tanh((x + x * x * x * kTanhCube) * kTanhScale) + 1); }, gelu_tanh_gradient, kIn);
-  unary("sigmoid", "1 / (1 + exp(-x))", floating, logistic, [](Grad c) { return c.dy() * (c.out() * (1 - c.out())); }, kOut);
-  unary("silu", "x * sigmoid(x)", floating, [](Ex x) { return x / (exp(-x) + 1); }, silu_gradient, kIn);
-  unary("mish", "x * tanh(softplus(x))", floating, [](Ex x) { return x * tanh(soft(x)); }, mish_gradient, kIn);
-  unary("log_sigmoid", "log(sigmoid(x))", floating, [](Ex x) { return min(x, x.literal(0)) - log1p(exp(-abs(x))); },
-        [](Grad c) { return c.dy() * sigmoid(-c.in(0)); }, kIn);
   ternary("softplus", "log(1 + exp(beta * x)) / beta; x where beta * x > threshold", floating,
           [](Ex x, Ex beta, Ex threshold) { return graph::select(x * beta > threshold, x, log1p(exp(x * beta)) / beta); },
           softplus_gradient, Saves::all_inputs());
   ternary("hardtanh", "x between low and high; no gradient at the bounds", Takes::Numbers,
           [](Ex x, Ex low, Ex high) { return min(max(x, low), high); },
           [](Grad c) { return where(bitwise_and(gt(c.in(0), c.in(1)), lt(c.in(0), c.in(2))), c.dy(), 0); }, Saves::all_inputs());
-  unary("hardsigmoid", "min(max(x + 3, 0), 6) / 6", floating,
-        [](Ex x) { return min(max(x + 3, x.literal(0)), x.literal(6)) / 6; },
-        [](Grad c) { return where(bitwise_and(gt(c.in(0), -3), lt(c.in(0), 3)), c.dy() / 6, 0); }, kIn);
-  unary("hardswish", "x * hardsigmoid(x)", floating,
-        [](Ex x) { return x * min(max(x + 3, x.literal(0)), x.literal(6)) / 6; }, hardswish_gradient, kIn);
 }
 // clang-format on
 

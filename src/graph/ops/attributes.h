@@ -174,6 +174,13 @@ struct IndexAttrs {
   auto fields() const { return std::tuple{field("axis", axis), field("from_end", from_end)}; }
 };
 
+// class_index:                                index -> the same; ValueError when the work runs where one is not in
+// 0..classes-1
+struct ClassIndexAttrs {
+  int64_t classes = 0;
+  auto fields() const { return std::tuple{field("classes", classes)}; }
+};
+
 // slice (View):                               x, s start per axis -> a strided look; step may be negative
 // update_slice:                               x, v, s start per axis -> x with v written there (v has the slice's
 // shape); may be in place
@@ -207,7 +214,8 @@ struct PadAttrs {
 // once
 struct CastAttrs {
   DType dtype = DType::F32;
-  auto fields() const { return std::tuple{field("dtype", dtype)}; }
+  bool rounds = true;  // false: a half stays f32 inside of a fusion
+  auto fields() const { return std::tuple{field("dtype", dtype), field("rounds", rounds)}; }
 };
 
 // iota:                                       s start, s step -> y[shape], y = start + step * (position along the last

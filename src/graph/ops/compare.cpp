@@ -11,9 +11,20 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-Ex convert(Ex x, DType to) {
+// f64 to f32 for what is rounded once more, to a half: whatever is lost sets the last bit, so that it breaks ties.
+Ex round_to_odd(Ex x) {
+  Ex y = cast(x, Lane::F32), back = cast(y, Lane::F64);
+  auto bits = [](Ex v, Lane lane) { return Ex(v.builder(), v.builder()->emit({Prim::Bits, lane, v.id(), -1, -1, 0})); };
+  Ex word = bits(y, Lane::I32), even = equal(word & word.literal(1), 0);
+  Ex too_small = abs(back)<abs(x), too_large = abs(back)> abs(x);
+  Ex odd = graph::select(too_small & even, word + 1, graph::select(too_large & even, word - 1, word));
+  return bits(odd, Lane::F32);
+}
+
+Ex convert(Ex x, DType to, bool rounds) {
   if (to == DType::Bool) return not_equal(x, x.literal(0));
-  Ex y = cast(x, lane_of(to));
+  Ex y = is_half(to) && x.lane() == Lane::F64 ? round_to_odd(x) : cast(x, lane_of(to));
+  if (is_half(to) && !rounds) return y;
   const bool whole_lane = to == DType::F32 || to == DType::F64 || to == DType::I32 || to == DType::I64;
   if (whole_lane) return y;
   return {y.builder(), y.builder()->emit({Prim::Narrow, y.lane(), y.id(), -1, -1, uint64_t(to)})};
@@ -26,8 +37,8 @@ void selection() {
       c.dtype_error(
           fmt::format("expected a bool condition, got {}; compare it with something", name_of(c.in(0).dtype)));
     expect(c, Takes::Any, 1);
-    const Shape branches = broadcast_shapes(c.in(1).shape, c.in(2).shape, c.op.name, c.loc);
-    return std::vector{c.like(1, broadcast_shapes(c.in(0).shape, branches, c.op.name, c.loc))};
+    const Shape branches = broadcast_shapes(c.in(1).shape, c.in(2).shape, c.name, c.loc);
+    return std::vector{c.like(1, broadcast_shapes(c.in(0).shape, branches, c.name, c.loc))};
   };
   row.expr = [](std::span<const Ex> in, const Attrs&) { return graph::select(in[0], in[1], in[2]); };
   row.gradient = [](Grad c) {
@@ -41,7 +52,9 @@ void selection() {
 void conversion() {
   Op row{.name = "cast", .doc = "x converted to another dtype", .kind = OpClass::Elementwise};
   row.infer = [](const InferContext& c) { return std::vector{c.like(0, c.in(0).shape, c.get<CastAttrs>().dtype)}; };
-  row.expr = [](std::span<const Ex> in, const Attrs& attrs) { return convert(in[0], attrs.get<CastAttrs>().dtype); };
+  row.expr = [](std::span<const Ex> in, const Attrs& attrs) {
+    return convert(in[0], attrs.get<CastAttrs>().dtype, attrs.get<CastAttrs>().rounds);
+  };
   row.gradient = [](Grad c) { return std::vector{cast(c.dy(), c.in(0).dtype())}; };
   define(std::move(row));
 }

@@ -11,7 +11,7 @@ namespace {
 std::vector<TensorType> broadcast_type(const InferContext& c, Takes takes, std::optional<DType> result) {
   expect(c, takes);
   Shape shape = c.in(0).shape;
-  for (size_t i = 1; i < c.inputs.size(); ++i) shape = broadcast_shapes(shape, c.inputs[i].shape, c.op.name, c.loc);
+  for (size_t i = 1; i < c.inputs.size(); ++i) shape = broadcast_shapes(shape, c.inputs[i].shape, c.name, c.loc);
   return {c.like(0, shape, result.value_or(c.in(0).dtype))};
 }
 
@@ -137,6 +137,9 @@ Ex binary_logarithm(Ex x) {
 
 Ex signum(Ex x) { return select(x > 0, 1, select(x < 0, -1, x.literal(0))); }
 
+Ex soft_plus(Ex x) { return graph::select(x > 20, x, log1p(exp(x))); }
+Ex six_steps(Ex x) { return min(max(x + 3, x.literal(0)), x.literal(6)); }
+
 // --- gradients that need more than a line ---------------------------------------------------------------------------
 
 // Of equals, each gets half.
@@ -149,6 +152,19 @@ Value pow_base_gradient(Grad c) { return where(eq(c.in(1), 0), 0, c.dy() * (c.in
 Value pow_exponent_gradient(Grad c) {
   Value zero_base = bitwise_and(eq(c.in(0), 0), ge(c.in(1), 0));
   return c.dy() * where(zero_base, 0, c.out() * log(c.in(0)));
+}
+
+Value silu_slope(const Value& x) {
+  const Value s = sigmoid(x);
+  return s * (x * (1 - s) + 1);
+}
+Value mish_slope(const Value& x) {
+  const Value t = tanh(softplus(x, number_like(1, x), number_like(20, x)));
+  return t + x * sigmoid(x) * (1 - square(t));
+}
+Value within_3(const Value& x) { return bitwise_and(gt(x, -3), lt(x, 3)); }
+Value hardswish_gradient(const Value& dy, const Value& x) {
+  return where(le(x, -3), 0, where(lt(x, 3), dy * (x / 3 + 0.5), dy));
 }
 
 // The table of rows, each as short as it can be said.
@@ -187,51 +203,24 @@ void arithmetic() {
   binary("bitwise_xor", "bits set in one; logical xor of bool", Takes::Bits, [](Ex a, Ex b) { return a ^ b; }, nullptr, nullptr);
 }
 
-void simple() {
-  unary("contiguous", "a dense copy", Takes::Any, [](Ex x) { return x; }, [](Grad c) { return c.dy(); });
-  unary("neg", "-x", Takes::Numbers, [](Ex x) { return -x; }, [](Grad c) { return -c.dy(); });
-  unary("abs", "|x|", Takes::Numbers, [](Ex x) { return abs(x); }, [](Grad c) { return c.dy() * sign(c.in(0)); }, kIn);
-  unary("sign", "-1, 0 or 1", Takes::Numbers, signum, zero_gradient);
-  unary("square", "x * x", Takes::Numbers, [](Ex x) { return x * x; }, [](Grad c) { return c.dy() * (c.in(0) * 2); }, kIn);
-  unary("reciprocal", "1 / x", Takes::Floating, [](Ex x) { return 1 / x; },
-        [](Grad c) { return -(c.dy() * square(c.out())); }, kOut);
-  unary("floor", "rounded toward minus infinity", Takes::Floating, [](Ex x) { return floor(x); }, zero_gradient);
-  unary("ceil", "rounded toward infinity", Takes::Floating, [](Ex x) { return ceil(x); }, zero_gradient);
-  unary("round", "rounded to the nearest, half to even", Takes::Floating, [](Ex x) { return round(x); }, zero_gradient);
-  unary("trunc", "rounded toward zero", Takes::Floating, [](Ex x) { return trunc(x); }, zero_gradient);
-}
+// What the derivative of a function reads.
+Value none_of(Grad) { return {}; }
+Value x_of(Grad c) { return c.in(0); }
+Value y_of(Grad c) { return c.out(); }
+const Saves saves_none, saves_x = kIn, saves_y = kOut;
+constexpr Takes takes_floats = Takes::Floating, takes_rounding = Takes::Floating, takes_numbers = Takes::Numbers;
 
-void transcendental() {
+void functions() {
   using std::numbers::ln10, std::numbers::ln2, std::numbers::inv_sqrtpi;
-  const Takes floating = Takes::Floating;
-  unary("exp", "e to the x", floating, [](Ex x) { return exp(x); }, [](Grad c) { return c.dy() * c.out(); }, kOut);
-  unary("exp2", "2 to the x", floating, [](Ex x) { return emit(Prim::Pow, x.literal(2), x); },
-        [](Grad c) { return c.dy() * (c.out() * ln2); }, kOut);
-  unary("expm1", "exp(x) - 1", floating, [](Ex x) { return expm1(x); }, [](Grad c) { return c.dy() * (c.out() + 1); }, kOut);
-  unary("log", "natural logarithm", floating, [](Ex x) { return log(x); }, [](Grad c) { return c.dy() / c.in(0); }, kIn);
-  unary("log2", "logarithm to base 2", floating, binary_logarithm,
-        [](Grad c) { return c.dy() / (c.in(0) * ln2); }, kIn);
-  unary("log10", "logarithm to base 10", floating, [](Ex x) { return log(x) / ln10; },
-        [](Grad c) { return c.dy() / (c.in(0) * ln10); }, kIn);
-  unary("log1p", "log(1 + x)", floating, [](Ex x) { return log1p(x); }, [](Grad c) { return c.dy() / (c.in(0) + 1); }, kIn);
-  unary("sqrt", "square root", floating, [](Ex x) { return sqrt(x); }, [](Grad c) { return c.dy() / (c.out() * 2); }, kOut);
-  unary("rsqrt", "1 / sqrt(x)", floating, [](Ex x) { return 1 / sqrt(x); },
-        [](Grad c) { return c.dy() * (c.out() * square(c.out()) * -0.5); }, kOut);
-  unary("sin", "sine", floating, [](Ex x) { return sin(x); }, [](Grad c) { return c.dy() * cos(c.in(0)); }, kIn);
-  unary("cos", "cosine", floating, [](Ex x) { return cos(x); }, [](Grad c) { return -(c.dy() * sin(c.in(0))); }, kIn);
-  unary("tan", "tangent", floating, [](Ex x) { return tan(x); }, [](Grad c) { return c.dy() * (square(c.out()) + 1); }, kOut);
-  unary("asin", "inverse sine", floating, [](Ex x) { return asin(x); },
-        [](Grad c) { return c.dy() * rsqrt(1 - square(c.in(0))); }, kIn);
-  unary("acos", "inverse cosine", floating, [](Ex x) { return acos(x); },
-        [](Grad c) { return -(c.dy() * rsqrt(1 - square(c.in(0)))); }, kIn);
-  unary("atan", "inverse tangent", floating, [](Ex x) { return atan(x); },
-        [](Grad c) { return c.dy() / (square(c.in(0)) + 1); }, kIn);
-  unary("sinh", "hyperbolic sine", floating, [](Ex x) { return sinh(x); }, [](Grad c) { return c.dy() * cosh(c.in(0)); }, kIn);
-  unary("cosh", "hyperbolic cosine", floating, [](Ex x) { return cosh(x); }, [](Grad c) { return c.dy() * sinh(c.in(0)); }, kIn);
-  unary("tanh", "hyperbolic tangent", floating, [](Ex x) { return tanh(x); },
-        [](Grad c) { return c.dy() * (1 - square(c.out())); }, kOut);
-  unary("erf", "error function", floating, [](Ex x) { return erf(x); },
-        [](Grad c) { return c.dy() * (exp(-square(c.in(0))) * (2 * inv_sqrtpi)); }, kIn);
+#define STOKER_FUNCTION(name, domain, meaning, formula, from, derivative)  \
+  unary(#name, meaning, takes_##domain, [](Ex x) -> Ex { return formula; }, \
+        [](Grad c) -> Value {                                              \
+          [[maybe_unused]] const Value dy = c.dy(), from = from##_of(c);   \
+          return derivative;                                               \
+        },                                                                 \
+        saves_##from);
+#include <stoker/functions.inc>
+#undef STOKER_FUNCTION
 }
 // clang-format on
 
@@ -239,8 +228,9 @@ void transcendental() {
 
 void register_elementwise() {
   arithmetic();
-  simple();
-  transcendental();
+  functions();
+  unary(
+      "contiguous", "a dense copy", Takes::Any, [](Ex x) { return x; }, [](Grad c) { return c.dy(); });
 }
 
 }  // namespace stoker::graph

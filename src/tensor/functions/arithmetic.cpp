@@ -99,11 +99,6 @@ Tensor pow(Arg a, Scalar b) {
   return wrap(graph::pow(x, exponent));
 }
 
-Tensor neg(Arg x) {
-  const Call call("neg", x.loc);
-  return wrap(graph::neg(call(x)));
-}
-
 // --- comparison and logic -------------------------------------------------------------------------------------------
 
 Tensor eq(Arg a, Arg b) { return binary("eq", a, b, graph::eq); }

@@ -10,12 +10,12 @@ namespace {
 using Function = Value (*)(const Value&);
 
 // Integers are computed in f32.
-Tensor floating(std::string_view name, Arg x, Function f) {
+Tensor floats(std::string_view name, Arg x, Function f) {
   const Call call(name, x.loc);
   return wrap(f(to_floating(call(x))));
 }
 // Integers stay what they are.
-Tensor numeric(std::string_view name, Arg x, Function f) {
+Tensor numbers(std::string_view name, Arg x, Function f) {
   const Call call(name, x.loc);
   return wrap(f(call(x)));
 }
@@ -41,33 +41,11 @@ Tensor activation(std::string_view name, Arg x, double parameter, Value (*f)(con
 
 }  // namespace
 
-Tensor abs(Arg x) { return numeric("abs", x, graph::abs); }
-Tensor sign(Arg x) { return numeric("sign", x, graph::sign); }
-Tensor square(Arg x) { return numeric("square", x, graph::square); }
-Tensor floor(Arg x) { return rounding("floor", x, graph::floor); }
-Tensor ceil(Arg x) { return rounding("ceil", x, graph::ceil); }
-Tensor round(Arg x) { return rounding("round", x, graph::round); }
-Tensor trunc(Arg x) { return rounding("trunc", x, graph::trunc); }
-Tensor exp(Arg x) { return floating("exp", x, graph::exp); }
-Tensor exp2(Arg x) { return floating("exp2", x, graph::exp2); }
-Tensor expm1(Arg x) { return floating("expm1", x, graph::expm1); }
-Tensor log(Arg x) { return floating("log", x, graph::log); }
-Tensor log2(Arg x) { return floating("log2", x, graph::log2); }
-Tensor log10(Arg x) { return floating("log10", x, graph::log10); }
-Tensor log1p(Arg x) { return floating("log1p", x, graph::log1p); }
-Tensor sqrt(Arg x) { return floating("sqrt", x, graph::sqrt); }
-Tensor rsqrt(Arg x) { return floating("rsqrt", x, graph::rsqrt); }
-Tensor reciprocal(Arg x) { return floating("reciprocal", x, graph::reciprocal); }
-Tensor sin(Arg x) { return floating("sin", x, graph::sin); }
-Tensor cos(Arg x) { return floating("cos", x, graph::cos); }
-Tensor tan(Arg x) { return floating("tan", x, graph::tan); }
-Tensor asin(Arg x) { return floating("asin", x, graph::asin); }
-Tensor acos(Arg x) { return floating("acos", x, graph::acos); }
-Tensor atan(Arg x) { return floating("atan", x, graph::atan); }
-Tensor sinh(Arg x) { return floating("sinh", x, graph::sinh); }
-Tensor cosh(Arg x) { return floating("cosh", x, graph::cosh); }
-Tensor tanh(Arg x) { return floating("tanh", x, graph::tanh); }
-Tensor erf(Arg x) { return floating("erf", x, graph::erf); }
+#define STOKER_FUNCTION(name, domain, ...) \
+  Tensor name(Arg x) { return domain(#name, x, graph::name); }
+#include <stoker/functions.inc>
+#undef STOKER_FUNCTION
+
 Tensor isnan(Arg x) { return classify("isnan", x, graph::isnan, false); }
 Tensor isinf(Arg x) { return classify("isinf", x, graph::isinf, false); }
 Tensor isfinite(Arg x) { return classify("isfinite", x, graph::isfinite, true); }
@@ -85,18 +63,11 @@ Tensor clamp(Arg x, std::optional<Scalar> min, std::optional<Scalar> max) {
   return wrap(v);
 }
 
-Tensor relu(Arg x) { return numeric("relu", x, graph::relu); }
 Tensor leaky_relu(Arg x, double negative_slope) {
   return activation("leaky_relu", x, negative_slope, graph::leaky_relu);
 }
 Tensor elu(Arg x, double alpha) { return activation("elu", x, alpha, graph::elu); }
-Tensor gelu(Arg x, bool approximate) { return floating("gelu", x, approximate ? graph::gelu_tanh : graph::gelu); }
-Tensor sigmoid(Arg x) { return floating("sigmoid", x, graph::sigmoid); }
-Tensor silu(Arg x) { return floating("silu", x, graph::silu); }
-Tensor mish(Arg x) { return floating("mish", x, graph::mish); }
-Tensor log_sigmoid(Arg x) { return floating("log_sigmoid", x, graph::log_sigmoid); }
-Tensor hardsigmoid(Arg x) { return floating("hardsigmoid", x, graph::hardsigmoid); }
-Tensor hardswish(Arg x) { return floating("hardswish", x, graph::hardswish); }
+Tensor gelu(Arg x, bool approximate) { return floats("gelu", x, approximate ? graph::gelu_tanh : graph::gelu); }
 
 Tensor softplus(Arg x, double beta, double threshold) {
   const Call call("softplus", x.loc);
