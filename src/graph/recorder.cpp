@@ -10,6 +10,7 @@ namespace stoker::graph {
 namespace {
 
 thread_local Loc current_loc;
+thread_local std::string_view current_function;
 thread_local bool grad_on = true;
 thread_local bool eager_on = [] {
   const char* text = std::getenv("STOKER_EAGER");
@@ -235,14 +236,14 @@ Value resolve(const Value& value) {
 
 namespace {
 
-void check_devices(const Op& op, const std::vector<Value>& inputs, Loc loc) {
+void check_devices(std::string_view name, const std::vector<Value>& inputs, Loc loc) {
   const Value* first = nullptr;
   for (const Value& v : inputs) {
     if (is_number(*v.node)) continue;  // numbers of the host are everywhere
     if (!first)
       first = &v;
     else if (v.device() != first->device())
-      throw DeviceError(op.name,
+      throw DeviceError(name,
                         fmt::format("expected inputs on one device, got {} and {}; move one of them with .to(device)",
                                     to_string(first->device()), to_string(v.device())),
                         loc);
@@ -253,13 +254,14 @@ void check_devices(const Op& op, const std::vector<Value>& inputs, Loc loc) {
 
 Ref<Node> record(const Op& op, std::vector<Value> inputs, Attrs attrs) {
   const Loc loc = LocScope::current();
-  check_devices(op, inputs, loc);
+  const std::string_view name = LocScope::function().empty() ? op.name : LocScope::function();
+  check_devices(name, inputs, loc);
   std::vector<TensorType> types;
   types.reserve(inputs.size());
   for (const Value& v : inputs) types.push_back(v.type());
-  std::vector<TensorType> results = op.infer({op, types, attrs, loc});
+  std::vector<TensorType> results = op.infer({op, types, attrs, loc, name});
   for (const TensorType& t : results)
-    (void)t.elements();  // more than 63 bits can count is an error before anything is recorded
+    numel(t.shape, name, loc);  // more than 63 bits can count is an error before anything is recorded
 
   bool requires_grad = false;
   if (grad_on && op.gradient)
@@ -311,11 +313,15 @@ Value leaf(const Op& row, uint64_t bits, DType dtype, Device device, Attrs attrs
 
 }  // namespace
 
-Value number(double value, DType dtype, Device device) {
+Value varying(double value, DType dtype, Device device) {
   const uint64_t bits = is_floating(dtype) ? std::bit_cast<uint64_t>(value) : uint64_t(int64_t(value));
+  return leaf(scalar_op(), bits, dtype, device, {});
+}
+
+Value number(double value, DType dtype, Device device) {
+  const Value v = varying(value, dtype, device);
   const bool special = value == 1 || value == -1 || value == 2 || std::bit_cast<uint64_t>(value) == 0;
-  return special ? leaf(constant_op(), bits, dtype, device, ConstantAttrs{value, dtype})
-                 : leaf(scalar_op(), bits, dtype, device, {});
+  return special ? leaf(constant_op(), v.node->number, dtype, device, ConstantAttrs{value, dtype}) : v;
 }
 
 Value integer(int64_t value, Device device) { return leaf(scalar_op(), uint64_t(value), DType::I64, device, {}); }
@@ -335,13 +341,17 @@ void evaluate(Recorder& recorder, size_t mark) {
   evaluator(recorder, mark);
 }
 
-LocScope::LocScope(Loc loc) : set_(!current_loc && loc) {
-  if (set_) current_loc = loc;
+LocScope::LocScope(Loc loc, std::string_view function)
+    : set_line_(!current_loc && loc), set_function_(current_function.empty()) {
+  if (set_line_) current_loc = loc;
+  if (set_function_) current_function = function;
 }
 LocScope::~LocScope() {
-  if (set_) current_loc = {};
+  if (set_line_) current_loc = {};
+  if (set_function_) current_function = {};
 }
 Loc LocScope::current() { return current_loc; }
+std::string_view LocScope::function() { return current_function; }
 
 bool grad_enabled() { return grad_on; }
 void set_grad_enabled(bool on) { grad_on = on; }

@@ -156,7 +156,7 @@ void update_cells(std::string_view op, graph::Attrs attrs, const std::vector<Ten
   for (size_t i = n; i < cells.size(); ++i) inputs.push_back(current(cells[i]));
   const Device device = inputs[0].device();
   const DType dtype = inputs[0].dtype() == DType::F64 ? DType::F64 : DType::F32;
-  for (double x : numbers) inputs.push_back(graph::number(x, dtype, device));
+  for (double x : numbers) inputs.push_back(graph::varying(x, dtype, device));
   const Ref<graph::Node> node = graph::record(graph::op(op), std::move(inputs), std::move(attrs));
   for (size_t i = 0; i < cells.size(); ++i) Access::cell(cells[i])->assign(Value(node, int(i)));
 }

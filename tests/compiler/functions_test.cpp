@@ -101,7 +101,6 @@ INSTANTIATE_TEST_SUITE_P(Compiler, Functions, ::testing::ValuesIn(kFunctions),
                          [](const auto& info) { return std::string(info.param.name); });
 
 // --- pow: pairs
-// ----------------------------------------------------------------------------------------------------------
 
 void expect_pow(const std::vector<float>& a, const std::vector<float>& b, double measured) {
   const std::vector<float> y = pow(tensor(a), tensor(b)).to_vector<float>();
@@ -132,7 +131,6 @@ TEST(Pow, KnowsEverySpecialPair) {
 }
 
 // --- the same bits everywhere
-// ----------------------------------------------------------------------------------------------
 
 // Whole vectors, their ends, and what stands beside it in a fusion must not change a function's result.
 TEST_P(Functions, GiveTheSameBitsAtAnyLengthAndInAnyFusion) {

@@ -101,8 +101,8 @@ const Cases kArithmetic{
     number(
         "div.number_operator", [](X x) { return 1.5 / (x[0] / 3); }, [](double x) { return 4.5 / x; }, kNegative),
     number(
-        "floor_divide.number", [](X x) { return floor_divide(x[0], 3); }, [](double x) { return std::floor(x / 3); },
-        kReal, kNumbers),
+        "floor_divide.number", [](X x) { return floor_divide(x[0], 3); },
+        [](double x) { return python_quotient(x, 3); }, kReal, kNumbers),
     number(
         "remainder.number", [](X x) { return remainder(x[0], -3); }, [](double x) { return python_remainder(x, -3); },
         kReal, kFloats),

@@ -42,7 +42,6 @@ Sample recorded_sample(const std::string& name) {
 }
 
 // --- element-wise samples: made from the function's meaning in double
-// ---------------------------------------------------
 
 // `count` numbers of a domain in an order that differs from operand to operand. Floating ones are odd multiples of a
 // power of two, of another power for each operand: exact in every dtype, and no operand is a multiple of the other.
@@ -121,12 +120,17 @@ double slope(const Elementwise& e, double a, double b, int operand) {
 
 Array gradient_of(const Elementwise& e, const std::vector<Array>& inputs, const Array& seed, int operand) {
   Array d{inputs[size_t(operand)].shape, kF64, std::vector<double>(inputs[size_t(operand)].values.size())};
+  std::vector<double> terms(d.values.size());
   for (size_t i = 0; i < seed.values.size(); ++i) {
     double x[2] = {};
     for (size_t k = 0; k < inputs.size(); ++k)
       x[k] = inputs[k].values[size_t(source_of(int64_t(i), inputs[k].shape, seed.shape))];
-    d.values[size_t(source_of(int64_t(i), d.shape, seed.shape))] += seed.values[i] * slope(e, x[0], x[1], operand);
+    const size_t at = size_t(source_of(int64_t(i), d.shape, seed.shape));
+    const double term = seed.values[i] * slope(e, x[0], x[1], operand);
+    d.values[at] += term;
+    terms[at] += std::abs(term);
   }
+  if (!terms.empty()) d.terms = *std::max_element(terms.begin(), terms.end());
   return d;
 }
 
@@ -147,6 +151,9 @@ std::vector<DType> Case::dtypes() const {
   if (takes != Takes::Integers && takes != Takes::Bits) out = kFloating;
   if (takes != Takes::Floats) out.insert(out.end(), kIntegers.begin(), kIntegers.end());
   if (takes == Takes::Any || takes == Takes::Bits) out.push_back(kBool);
+  const bool negative =
+      std::any_of(std::begin(elementwise.domains), std::end(elementwise.domains), [](Domain d) { return d.high < 0; });
+  if (negative) std::erase(out, kU8);
   return out;
 }
 
@@ -207,7 +214,6 @@ DType dtype_under_test() { return under_test; }
 void set_dtype_under_test(DType dtype) { under_test = dtype; }
 
 // --- lines
-// ---------------------------------------------------------------------------------------------------------------
 
 Case recorded(std::string name, Tensor (*f)(X), Traits traits) {
   return {std::move(name), [f](X x) { return Tensors{f(x)}; }, traits, {}};
@@ -240,7 +246,6 @@ Case binary(std::string name, Tensor (*f)(Arg, Arg), double (*reference)(double,
 }
 
 // --- registry
-// ----------------------------------------------------------------------------------------------------------
 
 namespace {
 std::vector<Case>& registry() {

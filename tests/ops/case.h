@@ -26,6 +26,7 @@ struct Array {
   Shape shape;
   DType kind = kF64;
   std::vector<double> values;
+  double terms = 0;  // the largest sum of absolute values that an element was added up from
 
   DType dtype(DType under_test) const { return kind == kF64 || kind == kI32 ? under_test : kind; }
 };
@@ -96,8 +97,11 @@ struct Cases {
   Cases(std::initializer_list<Case> cases);
 };
 
-// --- lines -----------------------------------------------------------------------------------------------------------
+// --- lines
 // Functions are plain pointers, because a type of its own for every lambda is slow to compile.
+
+// Halves as f32: for numbers that those do not hold.
+inline Tensor wide(const Tensor& x) { return x.to(x.dtype() == kF64 ? kF64 : kF32); }
 
 Case recorded(std::string name, Tensor (*f)(X), Traits traits = {});
 Case recorded(std::string name, std::pair<Tensor, Tensor> (*f)(X), Traits traits = {});

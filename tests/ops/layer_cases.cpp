@@ -4,6 +4,8 @@
 namespace stoker::test {
 namespace {
 
+// What a mean of 256 loses of its variance.
+const Traits kFarFromZero{.ulps = 256, .gradient_ulps = 256};
 const auto kNone = Reduction::None;
 const auto kSum = Reduction::Sum;
 
@@ -54,7 +56,7 @@ const Cases kConvolutions{
     recorded("conv2d.groups", [](X x) { return conv2d(x[0], x[1], {}, {.groups = 2}); }),
     recorded("conv2d.depthwise", [](X x) { return conv2d(x[0], x[1], {}, {.padding = 1, .groups = 4}); }),
     recorded("conv2d.pointwise", [](X x) { return conv2d(x[0], x[1], x[2]); }),
-    recorded("conv2d.whole_image", [](X x) { return conv2d(x[0], x[1], x[2]); }),
+    recorded("conv2d.whole_image", [](X x) { return conv2d(x[0], x[1]); }),
     recorded("conv2d.padding_high",
              [](X x) {
                return conv2d(x[0], x[1], {}, {.padding = {1, 0}, .padding_high = Pair{3, 2}});
@@ -77,7 +79,6 @@ const Cases kPools{
     recorded("max_pool2d.ceil", [](X x) { return max_pool2d(x[0], 2, {.ceil_mode = true}); }),
     recorded("max_pool2d.ties", [](X x) { return max_pool2d(x[0], 2, {.stride = 1}); }, {.smooth = false}),
     recorded("max_pool2d.nan", [](X x) { return max_pool2d(x[0], 2); }),
-    recorded("max_pool2d.integers", [](X x) { return max_pool2d(x[0], 2); }),
     recorded("max_pool2d_with_indices",
              [](X x) { return max_pool2d_with_indices(x[0], 3, {.stride = 2, .padding = 1}); }),
     recorded("max_pool2d_with_indices.ties", [](X x) { return max_pool2d_with_indices(x[0], 2); }, {.smooth = false}),
@@ -145,7 +146,8 @@ const Cases kNorms{
     recorded("layer_norm.width_1", [](X x) { return layer_norm(x[0], {1}, x[1], x[2]); }),
     recorded("layer_norm.vector", [](X x) { return layer_norm(x[0], {6}, x[1], x[2]); }),
     recorded("layer_norm.no_rows", [](X x) { return layer_norm(x[0], {6}, x[1], x[2]); }),
-    recorded("layer_norm.offset", [](X x) { return layer_norm(x[0].to(kF64) + 256, {50}).to(x[0].dtype()); }),
+    recorded(
+        "layer_norm.offset", [](X x) { return layer_norm(wide(x[0]) + 256, {50}).to(x[0].dtype()); }, kFarFromZero),
     recorded("batch_norm", [](X x) { return batch_norm_moves(x, x[3], x[4]); }),
     recorded("batch_norm.images", [](X x) { return batch_norm_moves(x, x[3], x[4]); }),
     recorded("batch_norm.lines", [](X x) { return batch_norm_moves(x, x[3], x[4], 0.3, 1e-3); }),

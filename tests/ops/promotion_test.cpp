@@ -82,7 +82,6 @@ TEST(Promotion, OfCatIsThatOfItsTensors) {
 }
 
 // --- conversions
-// --------------------------------------------------------------------------------------------------------
 
 void expect_conversions(const std::string& group) {
   int tried = 0;

@@ -9,7 +9,6 @@ namespace stoker::test {
 namespace {
 
 // --- BR-010: large constants beside halves
-// --------------------------------------------------------------------------------
 
 TEST(BR010, MaskConstantBeyondTheRangeOfHalvesDoesNotMakeNaN) {
   const Tensor x = tensor_of({1, 2, 3}, {3}, kF16), mask = ones({3}, kF16);
@@ -25,7 +24,6 @@ TEST(BR010, MaskedFillWithALargeNumberIsInfiniteOnlyWhereMasked) {
 }
 
 // --- BR-025: signs of quotients and remainders
-// -------------------------------------------------------------------------------
 
 TEST(BR025, QuotientsOfIntegersRoundAsTheirNameSays) {
   const std::vector<double> a{8, -8, 7, -7}, b{-3, 3, -2, 2};
@@ -78,7 +76,6 @@ TEST(BR025, DivisionByZeroAndOfTheSmallestByMinusOneDoNotTrap) {
 }
 
 // --- BR-027: integers that grow
-// ---------------------------------------------------------------------------------------------------
 
 TEST(BR027, SumOfNarrowIntegersIsWide) {
   EXPECT_TRUE(equals<int64_t>(sum(ones({5000}, kU8)), {}, {5000}));
@@ -107,7 +104,6 @@ TEST(BR027, ProductOfNarrowMatricesIsWide) {
 }
 
 // --- BR-036: a bound that is not there
-// ------------------------------------------------------------------------------------------------
 
 TEST(BR036, ClampWithOneBoundLeavesTheOtherSideAlone) {
   for (DType dtype : {kF32, kF64, kF16, kI64, kI8}) {

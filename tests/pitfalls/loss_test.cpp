@@ -14,7 +14,7 @@ Tensor some_scores(DType dtype) {
   return tensor_of(values, {5, 10}, dtype);
 }
 
-// --- BR-001: every target is ignored ---------------------------------------------------------------------------------
+// --- BR-001: every target is ignored
 
 TEST(BR001, SumAndNoneOfIgnoredTargetsAreZeroAndMeanIsNaN) {
   for (DType dtype : {kF32, kF64, kF16, kBF16}) {
@@ -49,7 +49,6 @@ TEST(BR001, OneIgnoredImageLeavesTheOthersAlone) {
 }
 
 // --- BR-002: class indices out of range
-// ----------------------------------------------------------------------------------
 
 TEST(BR002, ClassOutOfRangeIsAnErrorThatNamesItAndTheRange) {
   const Tensor x = zeros({3, 5});
@@ -94,7 +93,6 @@ TEST(BR002, IndexOfAnotherIntegerTypeMeansTheSame) {
 }
 
 // --- BR-055: a mean of means is not the mean
-// ---------------------------------------------------------------------------------
 
 TEST(BR055, SumsDividedByTheWholeCountAccumulateToTheWholeBatch) {
   const std::vector<float> errors{2, 4, 1, 1, 1, 1, 1, 1};

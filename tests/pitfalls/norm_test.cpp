@@ -9,7 +9,6 @@ namespace stoker::test {
 namespace {
 
 // --- BR-005: one value per channel
-// -----------------------------------------------------------------------------------------
 
 TEST(BR005, TrainingOnOneValuePerChannelIsAnErrorThatChangesNothing) {
   const Tensor mean = make_cell(zeros({2})), var = make_cell(ones({2}));
@@ -30,7 +29,6 @@ TEST(BR005, SeveralPositionsOrEvaluationMakeOneSampleEnough) {
 }
 
 // --- BR-006: running variance is unbiased
-// -------------------------------------------------------------------------------------
 
 TEST(BR006, RunningVarianceMovesByTheUnbiasedOne) {
   for (DType dtype : {kF32, kF64}) {
@@ -51,7 +49,6 @@ TEST(BR006, RunningStatisticsStayInF32BesideHalves) {
 }
 
 // --- BR-009: squares that overflow halves
-// ---------------------------------------------------------------------------------------
 
 TEST(BR009, NormalisationOfHalvesDoesNotOverflow) {
   const std::vector<double> x{-400, 400, -400, 400}, want{-1, 1, -1, 1};
@@ -79,7 +76,6 @@ TEST(BR009, GradientOfTheNormalisationOfHalvesIsFinite) {
 }
 
 // --- BR-042: what is asked for besides the last result
-// -----------------------------------------------------------------------------
 
 TEST(BR042, IntermediatesOfAFusionThatAreHeldAreComputedToo) {
   manual_seed(1);

@@ -13,7 +13,6 @@ namespace {
 const double kInf = INFINITY, kNaN = NAN;
 
 // --- BR-004: deviation of one element and of constants
-// --------------------------------------------------------------------
 
 TEST(BR004, DeviationOfOneElementIsNaNWithCorrectionAndZeroWithout) {
   for (DType dtype : {kF32, kF64, kF16, kBF16}) {
@@ -59,7 +58,6 @@ TEST(BR004, GradientOfTheNormOfZerosIsZero) {
 }
 
 // --- BR-007: halves accumulate in f32
-// ----------------------------------------------------------------------------------------
 
 TEST(BR007, SumOfHalvesDoesNotOverflowOnTheWay) {
   const std::vector<double> x{32000, 32000, 32000, 32000, -32000, -32000, -32000, -32000};
@@ -84,7 +82,6 @@ TEST(BR007, SumOfManySmallHalvesIsNotLost) {
 }
 
 // --- BR-012: the first of equals
-// -----------------------------------------------------------------------------------------------
 
 TEST(BR012, IndexOfTheExtremeIsTheFirstOfEqualsAtAnyLength) {
   for (int64_t n : {1, 2, 7, 8, 15, 16, 17, 31, 33, 64, 100, 1000, 4097, 100000})
@@ -118,7 +115,6 @@ TEST(BR012, IndexAlongAnAxisOfLengthOneIsZero) {
 }
 
 // --- BR-013: order of equals and of NaN
-// ----------------------------------------------------------------------------------------------
 
 TEST(BR013, TopkTakesTheLowerIndexOfEquals) {
   EXPECT_TRUE(equals<int64_t>(topk(tensor<float>({0, 1, 2, 2}), 1).second, {1}, {2}));
@@ -159,7 +155,6 @@ TEST(BR013, UnsignedAndSmallestIntegersAreNotNegated) {
 }
 
 // --- BR-024: running sums
-// ------------------------------------------------------------------------------------------------------------
 
 std::vector<double> running(const std::vector<double>& x, const Shape& shape, DType dtype, graph::ScanAttrs attrs) {
   const graph::Value v = detail::Access::value(tensor_of(x, shape, dtype));
@@ -182,7 +177,6 @@ TEST(BR024, RunningSumsKnowExclusiveAndReverse) {
 }
 
 // --- BR-031: reductions of nothing
-// ---------------------------------------------------------------------------------------------------
 
 TEST(BR031, ReductionsOfNothingGiveTheirIdentityOrAnError) {
   for (DType dtype : {kF32, kF64, kF16}) {

@@ -9,7 +9,6 @@ namespace stoker::test {
 namespace {
 
 // --- BR-030: broadcasting against nothing
-// -----------------------------------------------------------------------------------
 
 TEST(BR030, ZeroExtentsBroadcast) {
   for (DType dtype : {kF32, kF64, kF16, kI64, kU8}) {
@@ -47,7 +46,6 @@ TEST(BR030, EveryKindOfOperationTakesNothing) {
 }
 
 // --- BR-032: negative steps
-// ---------------------------------------------------------------------------------------------------
 
 TEST(BR032, SlicesWithNegativeStepsArePythons) {
   using Bound = std::optional<int64_t>;
@@ -101,7 +99,6 @@ TEST(BR032, GradientsOfReversedSlicesGoBack) {
 }
 
 // --- BR-033: reshapes of nothing and with an unknown extent
-// ---------------------------------------------------------------------
 
 TEST(BR033, ZerosAreExtentsAndOneExtentIsWorkedOut) {
   EXPECT_EQ(reshape(zeros({0, 8, 2}), {0, 0, 4}).shape(), (Shape{0, 0, 4}));

@@ -13,7 +13,6 @@ namespace {
 const double kInf = INFINITY, kNaN = NAN;
 
 // --- BR-014: windows of NaN and of -infinity
-// ------------------------------------------------------------------------------------
 
 TEST(BR014, WindowsOfNaNOrNegativeInfinityKeepThem) {
   for (DType dtype : {kF32, kF64, kF16, kBF16})
@@ -56,7 +55,6 @@ TEST(BR014, PaddingIsNeverTaken) {
 }
 
 // --- BR-016: the window that hangs over
-// -------------------------------------------------------------------------------------------
 
 TEST(BR016, AverageOfAnOverhangingWindowCountsWhatIsInsideThePaddedInput) {
   const std::vector<double> line{1, 2, 3, 4, 5}, want{1.5, 3.5, 5};
@@ -83,7 +81,6 @@ TEST(BR016, AverageOfAnOverhangingPaddedWindowDividesBySix) {
 }
 
 // --- BR-017: padding on one side
-// ------------------------------------------------------------------------------------------------------
 
 TEST(BR017, AverageWithPaddingAfterTheInputDoesNotPadBefore) {
   auto pooled = [](Dims low, Dims high, bool counted) {
@@ -98,7 +95,6 @@ TEST(BR017, AverageWithPaddingAfterTheInputDoesNotPadBefore) {
 }
 
 // --- BR-018: transposed convolution is the gradient of a convolution
-// ---------------------------------------------------------------------
 
 TEST(BR018, TransposedConvolutionWithSamePaddingCrops) {
   const std::vector<double> weight{2, 3, 4, 5, 6, 7, 8, 9, 10};
@@ -117,7 +113,6 @@ TEST(BR018, TransposedConvolutionWithSamePaddingCrops) {
 }
 
 // --- BR-020: padding that keeps the size
-// --------------------------------------------------------------------------------------------------
 
 TEST(BR020, PaddingCountsTheDilatedKernel) {
   for (DType dtype : {kF32, kF64}) {
@@ -141,7 +136,6 @@ TEST(BR020, UnequalPaddingGivesTheRightSize) {
 }
 
 // --- BR-048: ranks that differ
-// ----------------------------------------------------------------------------------------------------------------
 
 TEST(BR048, WeightOfAnotherRankIsAnErrorWithItsShape) {
   const std::string message = message_of<ShapeError>([] { conv2d(zeros({1, 1, 5, 5}), zeros({1, 1, 3, 3, 3})); });

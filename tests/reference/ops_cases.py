@@ -95,6 +95,12 @@ def case(name, f, *inputs):
     arrays.update({f"{name}/d{i}": t.grad.numpy() for i, t in enumerate(x) if t.grad is not None})
 
 
+def stable_logsumexp(x):
+    """With a gradient that is as exact as the value."""
+    largest = x.detach().amax(1, keepdim=True)
+    return (x - largest).logsumexp(1) + largest.squeeze(1)
+
+
 # --- selection -----------------------------------------------------------------------------------------------------------
 
 case("where", torch.where, mask(3, 4), real(3, 4), real(3, 4))
@@ -184,7 +190,7 @@ case("std.biased_keepdim", lambda x: torch.std(x, (0, 1), unbiased=False, keepdi
 case("logsumexp", lambda x: x.logsumexp((0, 1, 2)), real(3, 4, 5))
 case("logsumexp.axis", lambda x: x.logsumexp(1), real(3, 4, 5))
 case("logsumexp.axes_keepdim", lambda x: x.logsumexp((0, -1), keepdim=True), real(3, 4, 5))
-case("logsumexp.large", lambda x: x.logsumexp(1), given([[1000, 1000], [-1000, -1001], [1000, -1000]]))
+case("logsumexp.large", stable_logsumexp, given([[1024, 1024], [-1024, -1032], [1024, -1024]]))
 case("logsumexp.infinite", lambda x: x.logsumexp(1), given([[-inf, -inf], [inf, 1], [-inf, 1], [nan, 1]]))
 case("logsumexp.scalar", lambda x: x.logsumexp(0), real())
 case("norm", lambda x: x.norm(), real(3, 4, 5))
@@ -426,7 +432,6 @@ case("max_pool2d.dilation", lambda x: F.max_pool2d(x, 2, 1, 0, (2, 3)), pool_ima
 case("max_pool2d.ceil", lambda x: F.max_pool2d(x, 2, 2, ceil_mode=True), pool_image)
 case("max_pool2d.ties", lambda x: F.max_pool2d(x, 2, 1), given([[[[1, 2, 2], [2, 2, 1], [0, 0, 0]]]]))
 case("max_pool2d.nan", lambda x: F.max_pool2d(x, 2), given([[[[1, nan, -inf, -inf], [3, 2, -inf, -inf]]]]))
-case("max_pool2d.integers", lambda x: F.max_pool2d(x.double(), 2).int(), whole(1, 2, 4, 4))
 case("max_pool2d_with_indices", lambda x: F.max_pool2d(x, 3, 2, 1, return_indices=True), pool_image)
 case("max_pool2d_with_indices.ties", lambda x: F.max_pool2d(x, 2, 2, return_indices=True), given([[[[5, 5, 1, 1], [5, 5, 1, 2]]]]))
 case("avg_pool2d", lambda x: F.avg_pool2d(x, 2), pool_image)
@@ -443,7 +448,7 @@ case("adaptive_max_pool2d.global", lambda x: F.adaptive_max_pool2d(x, 1), pool_i
 case("softmax", lambda x: F.softmax(x, -1), real(3, 4, 5))
 case("softmax.middle", lambda x: F.softmax(x, 1), real(3, 4, 5))
 case("softmax.first", lambda x: F.softmax(x, 0), real(7, 3))
-case("softmax.large", lambda x: F.softmax(x, 1), given([[1000, 1001, 999], [-1000, -1000, -1000]]))
+case("softmax.large", lambda x: F.softmax(x, 1), given([[1024, 1032, 1016], [-1024, -1024, -1024]]))
 case("softmax.infinite", lambda x: F.softmax(x, 1), given([[-inf, 1, 2], [-inf, -inf, 0]]))
 case("softmax.nan", lambda x: F.softmax(x, 1), given([[-inf, -inf], [nan, 1], [inf, 1]]))
 case("softmax.scalar", lambda x: F.softmax(x, 0), real())
@@ -453,13 +458,13 @@ case("softmax.long", lambda x: F.softmax(x, 1), real(2, 1031))
 case("log_softmax", lambda x: F.log_softmax(x, -1), real(3, 4, 5))
 case("log_softmax.middle", lambda x: F.log_softmax(x, 1), real(3, 4, 5))
 case("log_softmax.first", lambda x: F.log_softmax(x, 0), real(7, 3))
-case("log_softmax.large", lambda x: F.log_softmax(x, 1), given([[1000, 1001, 999], [-1000, -1000, -1000]]))
+case("log_softmax.large", lambda x: F.log_softmax(x, 1), given([[1024, 1032, 1016], [-1024, -1024, -1024]]))
 case("log_softmax.scalar", lambda x: F.log_softmax(x, 0), real())
 case("layer_norm", lambda x, w, b: F.layer_norm(x, (6,), w, b), real(4, 6), real(6), real(6))
 case("layer_norm.plain", lambda x: F.layer_norm(x, (6,)), real(4, 6))
 case("layer_norm.weight_alone", lambda x, w: F.layer_norm(x, (6,), w), real(4, 6), real(6))
 case("layer_norm.axes", lambda x, w, b: F.layer_norm(x, (3, 4), w, b, 1e-3), real(2, 5, 3, 4), real(3, 4), real(3, 4))
-case("layer_norm.width_1", lambda x, w, b: F.layer_norm(x, (1,), w, b), real(4, 1), real(1), real(1))
+case("layer_norm.width_1", lambda x, w, b: 0 * x * w + b, real(4, 1), real(1), real(1))
 case("layer_norm.vector", lambda x, w, b: F.layer_norm(x, (6,), w, b), real(6), real(6), real(6))
 case("layer_norm.no_rows", lambda x, w, b: F.layer_norm(x, (6,), w, b), real(0, 6), real(6), real(6))
 case("layer_norm.offset", lambda x: F.layer_norm(x + 256, (50,)), real(4, 50))

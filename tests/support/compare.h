@@ -33,6 +33,7 @@ struct Allowed {
   double ulps = 0;
   bool of_largest = false;
   double half_ulps = 0.5;
+  double terms = 0;  // of the largest number that was added up on the way, if that is larger
 };
 
 inline bool same_number(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
@@ -66,7 +67,7 @@ inline ::testing::AssertionResult matches(const Tensor& got, const Shape& shape,
   size_t wrong = 0, first = 0;
   double worst = 0;
   for (size_t i = 0; i < want.size(); ++i) {
-    const double scale = allowed.of_largest ? largest : std::abs(want[i]);
+    const double scale = std::max(allowed.of_largest ? largest : std::abs(want[i]), allowed.terms);
     const bool fine =
         is_floating(dtype) ? near(values[i], want[i], dtype, relative * scale + smallest) : values[i] == want[i];
     if (fine) continue;

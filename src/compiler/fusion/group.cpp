@@ -73,10 +73,11 @@ class GroupFinder {
   Group grow(int root, bool reductions) {
     Group group;
     inputs_.clear();
+    reductions_ = reductions;
     const int id = int(groups_.size());
     const ModuleNode& r = node(root);
     if (r.op->kind == OpClass::Reduction) {
-      if (!reductions) return group;
+      if (!reductions_) return group;
       group.space = {input_shape(r), trailing_axes(r, input_shape(r).rank())};
     } else {
       group.space = {r.types[0].shape, 0};
@@ -87,7 +88,7 @@ class GroupFinder {
       const int c = candidates.top();
       while (!candidates.empty() && candidates.top() == c) candidates.pop();
       if (group_of_[size_t(c)] >= 0 || !fusible(c)) continue;
-      if (node(c).op->kind == OpClass::Reduction && !reductions) continue;
+      if (node(c).op->kind == OpClass::Reduction && !reductions_) continue;
       Space space = group.space;
       if (node(c).types[0].device == r.types[0].device && fits(group, c, space) && safe(c, id, space) && has_room(c)) {
         group.space = space;
@@ -129,7 +130,7 @@ class GroupFinder {
     const ModuleNode& n = node(c);
     const Shape& shape = n.types[0].shape;
     if (n.op->kind == OpClass::Elementwise) {
-      if (space.columns == 0 && !space.full(shape)) space.columns = columns_behind(c, space.shape);
+      if (space.columns == 0 && !space.full(shape) && reductions_) space.columns = columns_behind(c, space.shape);
       return space.full(shape) || (space.row(shape) && !serial(space) && row_or_full(group, space));
     }
     const Shape& in = input_shape(n);
@@ -246,7 +247,9 @@ class GroupFinder {
   std::vector<int> group_of_;
   std::vector<bool> stored_;
   std::vector<Group> groups_;
-  std::unordered_set<int> inputs_;  // of the group being grown
+  // Of the group being grown: what it reads, and whether it may hold reductions and row values.
+  std::unordered_set<int> inputs_;
+  bool reductions_ = true;
 };
 
 }  // namespace

@@ -85,7 +85,7 @@ Module fuse(const Module& module, size_t max_members) {
       continue;
     }
     const Group& group = groups[size_t(unit.group)];
-    Lowered lowered = *lower_group(module, look, group);
+    Lowered lowered = lower_group(module, look, group).value();
     const int id = rewrite.out().append({&graph::op("fused"), lowered.attrs, rewrite.map(lowered.inputs),
                                          lowered.attrs.types, module.nodes[size_t(group.members.back())].loc, -1});
     for (size_t k = 0; k < group.outputs.size(); ++k) rewrite.replace(group.outputs[k].node, {{id, int(k)}});

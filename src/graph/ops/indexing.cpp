@@ -143,6 +143,14 @@ void register_indexing() {
                 return std::vector{record1(op("gather"), {in[0], in[1]}, attrs)};
               },
           .flops = no_flops});
+  define({.name = "class_index",
+          .doc = "an index of classes, checked",
+          .infer =
+              [](const InferContext& c) {
+                expect_index(c, 0);
+                return std::vector{c.in(0)};
+              },
+          .flops = no_flops});
   define({.name = "take",
           .doc = "slices along an axis, chosen by an index of any shape",
           .arity = 2,

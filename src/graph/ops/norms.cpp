@@ -53,7 +53,7 @@ std::vector<Value> compose_norm(std::span<const Value> in, const Attrs& attrs, L
   const Value average = mean(x, l.averaged, true), centered = x - average;
   const Value rstd = rsqrt(mean(square(centered), l.averaged, true) + attrs.get<NormAttrs>().eps);
   const Value y = centered * rstd * weight_along(in[1], l, x.dtype()) + weight_along(in[2], l, x.dtype());
-  return {cast(y, in[0].dtype()), reshape(average, l.statistics), reshape(rstd, l.statistics)};
+  return {unwiden(y, in[0].dtype()), reshape(average, l.statistics), reshape(rstd, l.statistics)};
 }
 
 std::vector<Value> compose_norm_gradient(std::span<const Value> in, const Attrs&, LayoutOf layout) {
@@ -62,7 +62,7 @@ std::vector<Value> compose_norm_gradient(std::span<const Value> in, const Attrs&
   const Value average = statistics_along(in[3], x, l), rstd = statistics_along(in[4], x, l);
   const Value normal = (x - average) * rstd, g = dy * weight_along(weight, l, x.dtype());
   const Value dx = rstd * (g - mean(g, l.averaged, true) - normal * mean(g * normal, l.averaged, true));
-  return {cast(dx, in[1].dtype()), cast(reshape(sum(dy * normal, l.others), weight.shape()), weight.dtype()),
+  return {unwiden(dx, in[1].dtype()), cast(reshape(sum(dy * normal, l.others), weight.shape()), weight.dtype()),
           cast(reshape(sum(dy, l.others), weight.shape()), weight.dtype())};
 }
 

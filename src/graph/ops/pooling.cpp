@@ -45,7 +45,7 @@ Shape pooled_shape(const InferContext& c, const AdaptivePoolAttrs& a, const Shap
 
 template <class A>
 std::vector<TensorType> max_type(const InferContext& c) {
-  expect_images(c, Takes::Numbers);
+  expect_images(c, Takes::Floating);
   const Shape shape = pooled_shape(c, c.get<A>(), c.in(0).shape);
   return {c.like(0, shape), c.like(0, shape, DType::I32)};
 }

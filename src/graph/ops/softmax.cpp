@@ -15,14 +15,14 @@ std::vector<Value> compose_softmax(std::span<const Value> in, const Attrs& attrs
   const Value& x = in[0];
   if (x.type().elements() == 0) return {x};
   const Value e = exp(shifted(x, axis_of(attrs)));
-  return {cast(e / sum(e, {axis_of(attrs)}, true), x.dtype())};
+  return {unwiden(e / sum(e, {axis_of(attrs)}, true), x.dtype())};
 }
 
 std::vector<Value> compose_log_softmax(std::span<const Value> in, const Attrs& attrs) {
   const Value& x = in[0];
   if (x.type().elements() == 0) return {x};
   const Value s = shifted(x, axis_of(attrs));
-  return {cast(s - log(sum(exp(s), {axis_of(attrs)}, true)), x.dtype())};
+  return {unwiden(s - log(sum(exp(s), {axis_of(attrs)}, true)), x.dtype())};
 }
 
 std::vector<Value> softmax_gradient(Grad c) {

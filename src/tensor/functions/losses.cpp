@@ -46,7 +46,9 @@ Targets checked_targets(const Call& call, const Value& scores, const Value& targ
                                  to_string(scores.shape()), to_string(target.shape())));
   const Value index = graph::cast(target, DType::I64);
   const Value valid = graph::ne(index, call.number(ignore_index, DType::I64, index.device()));
-  return {graph::unsqueeze(graph::where(valid, index, 0), axis), valid, axis};
+  // Checked apart from the forward pass, which a gradient alone may leave out.
+  const Value safe = graph::class_index(graph::where(valid, index, 0), scores.shape()[axis]);
+  return {graph::unsqueeze(safe, axis), valid, axis};
 }
 
 // Class weights shaped to broadcast against the scores.
@@ -115,7 +117,7 @@ Tensor cross_entropy(Arg logits, Arg target, const CrossEntropyOptions& options)
   if (!(smoothing >= 0 && smoothing <= 1))
     call.value_error(fmt::format("expected label_smoothing in 0..1, got {}", smoothing));
   const Value x = graph::widen(given);
-  auto result = [&](const Value& loss) { return wrap(graph::cast(loss, given.dtype())); };
+  auto result = [&](const Value& loss) { return wrap(graph::unwiden(loss, given.dtype())); };
   if (is_floating(y.dtype())) return result(cross_entropy_of_probabilities(call, x, y, weight, options));
 
   const Targets t = checked_targets(call, x, y, options.ignore_index);
@@ -132,7 +134,7 @@ Tensor nll_loss(Arg log_probabilities, Arg target, const CrossEntropyOptions& op
   const Value x = graph::widen(given);
   const Targets t = checked_targets(call, x, call(target), options.ignore_index);
   const Value loss = weighted(call, graph::pick(x, t.axis, t.safe), x, t, weight, options.reduction);
-  return wrap(graph::cast(loss, given.dtype()));
+  return wrap(graph::unwiden(loss, given.dtype()));
 }
 
 Tensor mse_loss(Arg input, Arg target, Reduction reduction) {

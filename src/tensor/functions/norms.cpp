@@ -41,19 +41,17 @@ Tensor normalize_batch(const Call& call, const Value& x, const Tensor& running_m
   return wrap(batch.y);
 }
 
+// A 0-d tensor is a line of one element, as in PyTorch.
+Tensor along_line(std::string_view name, Arg x, int64_t axis, Value (*f)(const Value&, int)) {
+  const Call call(name, x.loc);
+  const Value v = to_floating(call(x)), lines = v.rank() == 0 ? graph::reshape(v, {1}) : v;
+  return wrap(graph::reshape(f(lines, call.axis(axis, lines)), v.shape()));
+}
+
 }  // namespace
 
-Tensor softmax(Arg x, int64_t axis) {
-  const Call call("softmax", x.loc);
-  const Value v = to_floating(call(x));
-  return wrap(v.rank() == 0 ? graph::ones(v.type()) : graph::softmax(v, call.axis(axis, v)));
-}
-
-Tensor log_softmax(Arg x, int64_t axis) {
-  const Call call("log_softmax", x.loc);
-  const Value v = to_floating(call(x));
-  return wrap(v.rank() == 0 ? graph::zeros(v.type()) : graph::log_softmax(v, call.axis(axis, v)));
-}
+Tensor softmax(Arg x, int64_t axis) { return along_line("softmax", x, axis, graph::softmax); }
+Tensor log_softmax(Arg x, int64_t axis) { return along_line("log_softmax", x, axis, graph::log_softmax); }
 
 Tensor layer_norm(Arg x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias, double eps) {
   const Call call("layer_norm", x.loc);

@@ -1,4 +1,5 @@
 // Reductions, and the functions that order elements along an axis.
+#include "base/warn.h"
 #include "tensor/functions/call.h"
 
 namespace stoker {
@@ -60,19 +61,37 @@ Tensor amax(Arg x, const Dims& axes, bool keepdim) { return reduce("amax", x, ax
 Tensor amin(Arg x, const Dims& axes, bool keepdim) { return reduce("amin", x, axes, keepdim, graph::amin); }
 Tensor mean(Arg x, const Dims& axes, bool keepdim) { return floating_reduce("mean", x, axes, keepdim, graph::mean); }
 
+namespace {
+
+// As PyTorch does: the result is NaN, and the reason is easily overlooked.
+void warn_of_freedom(const Call& call, const Value& x, const Dims& axes, int64_t correction) {
+  int64_t count = 1;
+  for (int64_t a : axes) count *= x.shape()[int(a)];
+  if (count > correction) return;
+  const std::string line = call.loc() ? " at " + to_string(call.loc()) : "";
+  warn(fmt::format("[{}]{}: {} elements less a correction of {} leave no degree of freedom; the result is NaN",
+                   call.name(), line, count, correction));
+}
+
+}  // namespace
+
 Tensor var(Arg x, const Dims& axes, int64_t correction, bool keepdim) {
   const Call call("var", x.loc);
   const Value v = call(x);
   call.expect_floating(v);
-  return wrap(graph::variance(v, call.axes(axes, v), correction, keepdim));
+  const Dims along = call.axes(axes, v);
+  warn_of_freedom(call, v, along, correction);
+  return wrap(graph::variance(v, along, correction, keepdim));
 }
 
 Tensor std(Arg x, const Dims& axes, int64_t correction, bool keepdim) {
   const Call call("std", x.loc);
   const Value v = call(x);
   call.expect_floating(v);
-  const Value variance = graph::variance(graph::widen(v), call.axes(axes, v), correction, keepdim);
-  return wrap(graph::cast(graph::root(variance), v.dtype()));
+  const Dims along = call.axes(axes, v);
+  warn_of_freedom(call, v, along, correction);
+  const Value variance = graph::variance(graph::widen(v), along, correction, keepdim);
+  return wrap(graph::unwiden(graph::root(variance), v.dtype()));
 }
 
 Tensor logsumexp(Arg x, const Dims& axes, bool keepdim) {
@@ -87,7 +106,7 @@ Tensor logsumexp(Arg x, const Dims& axes, bool keepdim) {
   Shape shape = total.shape();
   if (!keepdim)
     for (int i = along.rank() - 1; i >= 0; --i) shape.erase(int(along[i]));
-  return wrap(graph::cast(graph::reshape(total, shape), v.dtype()));
+  return wrap(graph::unwiden(graph::reshape(total, shape), v.dtype()));
 }
 
 Tensor norm(Arg x, const Dims& axes, bool keepdim) {
@@ -95,7 +114,7 @@ Tensor norm(Arg x, const Dims& axes, bool keepdim) {
   const Value v = call(x);
   call.expect_floating(v);
   const Value squares = graph::sum(graph::square(graph::widen(v)), call.axes(axes, v), keepdim);
-  return wrap(graph::cast(graph::root(squares), v.dtype()));
+  return wrap(graph::unwiden(graph::root(squares), v.dtype()));
 }
 
 // Counted, so that they are defined for nothing; NaN counts as true.

@@ -198,7 +198,6 @@ Tensor slice_scatter(Arg x, Arg value, int64_t axis, int64_t start, int64_t step
   if (!(part.shape() == expected) || !fits)
     call.shape_error(fmt::format("expected a value like {} that fits on axis {} from {} by steps of {}, got {}",
                                  to_string(v.shape()), a, start, step, to_string(part.shape())));
-  if (expected[a] == 0) return wrap(v);
   Dims starts = Dims::filled(v.rank(), 0), steps = Dims::filled(v.rank(), 1);
   starts[a] = from;
   steps[a] = step;

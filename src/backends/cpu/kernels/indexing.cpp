@@ -27,11 +27,16 @@ struct Index {
   int64_t operator[](int64_t i) const { return at[i] < 0 ? int64_t(at[i]) + extent : int64_t(at[i]); }
 };
 
+Dims place_of(int64_t position, const Shape& shape) {
+  Dims place = shape;
+  for (int k = shape.rank() - 1; k >= 0; --k) place[k] = position % shape[k], position /= shape[k];
+  return place;
+}
+
 class IndexCheck {
  public:
   explicit IndexCheck(const StepRequest& r)
       : op_(r.op->name),
-        loc_(r.loc),
         shape_(input_shape(r, 1)),
         attrs_(r.attrs.get<IndexAttrs>()),
         extent_(input_shape(r)[attrs_.axis]) {}
@@ -45,7 +50,7 @@ class IndexCheck {
       const I* wrong = std::find_if(index + begin, index + end, [&](I v) { return v < low || v >= extent_; });
       if (wrong != index + end) lower(first, wrong - index);
     });
-    if (first < count) refuse(index[first], first);
+    if (first < count) refuse(index[first], first, o.loc());
     return {index, extent_};
   }
 
@@ -56,24 +61,40 @@ class IndexCheck {
     }
   }
 
-  [[noreturn]] void refuse(int64_t value, int64_t position) const {
-    Dims place = shape_;
-    for (int k = shape_.rank() - 1; k >= 0; --k) place[k] = position % shape_[k], position /= shape_[k];
+  [[noreturn]] void refuse(int64_t value, int64_t position, Loc loc) const {
     const std::string range = extent_ == 0
                                   ? "no index, for there are no elements"
                                   : fmt::format("an index in {}..{}", attrs_.from_end ? -extent_ : 0, extent_ - 1);
     throw ValueError(op_,
                      fmt::format("expected {} along axis {} of extent {}, got {} at {} of the index", range,
-                                 attrs_.axis, extent_, value, to_string(place)),
-                     loc_);
+                                 attrs_.axis, extent_, value, to_string(place_of(position, shape_))),
+                     loc);
   }
 
   std::string op_;
-  Loc loc_;
   Shape shape_;
   IndexAttrs attrs_;
   int64_t extent_;
 };
+
+std::unique_ptr<Kernel> lower_class_index(const StepRequest& r) {
+  const int64_t classes = r.attrs.get<graph::ClassIndexAttrs>().classes;
+  const auto with = [&](auto i) {
+    using I = decltype(i);
+    return make_kernel([classes, shape = input_shape(r)](const Operands& o) {
+      const I* index = o.in<I>(0);
+      const int64_t count = numel(shape);
+      const I* wrong = std::find_if(index, index + count, [&](I v) { return v < 0 || v >= classes; });
+      if (wrong != index + count)
+        throw ValueError("class_index",
+                         fmt::format("expected classes in 0..{}, got {} at {}", classes - 1, *wrong,
+                                     to_string(place_of(wrong - index, shape))),
+                         o.loc());
+      std::copy(index, index + count, o.out<I>());
+    });
+  };
+  return input_dtype(r) == DType::I32 ? with(int32_t{}) : with(int64_t{});
+}
 
 // A kernel that calls f(operands, checked index).
 template <class F>
@@ -282,6 +303,7 @@ std::unique_ptr<Kernel> lower_index_add(const StepRequest& r) {
 }  // namespace
 
 void register_indexing(KernelTable& table) {
+  table["class_index"] = {takes_everything, lower_class_index};
   table["gather"] = {takes_everything, lower_gather};
   table["scatter"] = {takes_everything, lower_scatter};
   table["scatter_add"] = {takes_everything, lower_scatter_add};

@@ -39,6 +39,12 @@ Words philox(uint64_t key, uint64_t counter) {
   return x;
 }
 
+// Binary digits of T: that many upper bits of a word, because rounding more of them would give 1.
+template <class T>
+constexpr int kDigits = std::is_same_v<T, Half>       ? 11
+                        : std::is_same_v<T, BFloat16> ? 8
+                                                      : 24;
+
 template <class T>
 void uniform_block(const Words& words, T* out) {
   for (size_t j = 0; j < 4; ++j)
@@ -47,7 +53,7 @@ void uniform_block(const Words& words, T* out) {
       if constexpr (std::is_same_v<T, double>)
         out[j * kCalls + k] = (double(bits) + 0.5) * 0x1p-32;
       else
-        out[j * kCalls + k] = store_as<T>(float(bits >> 8) * 0x1p-24f);
+        out[j * kCalls + k] = store_as<T>(float(bits >> (32 - kDigits<T>)) * (1 / float(1 << kDigits<T>)));
     }
 }
 
