@@ -29,8 +29,7 @@ endforeach()
 # -ffp-contract=off: a multiplication and an addition stay two roundings unless the code asks for one,
 # so that results do not depend on what the compiler chose to fuse.
 add_library(stoker_flags INTERFACE)
-# Designated initialisers leave the other options at their defaults, which is what they are for.
-target_compile_options(stoker_flags INTERFACE -Wall -Wextra -Wpedantic -Wno-missing-field-initializers -ffp-contract=off)
+target_compile_options(stoker_flags INTERFACE -Wall -Wextra -Wpedantic -ffp-contract=off)
 if(STOKER_WERROR)
   target_compile_options(stoker_flags INTERFACE -Werror)
 endif()

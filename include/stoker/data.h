@@ -27,8 +27,7 @@
 
 namespace stoker::data {
 
-// --- random numbers of the host
-// ------------------------------------------------------------------------------------------
+// --- random numbers of the host --------------------------------------------------------------------------------------
 
 /// A sequence of random numbers named by three numbers; Philox 4x32-10, so that sequences of different names have
 /// nothing to do with each other. Fits the standard library's distributions and std::shuffle.
@@ -60,8 +59,7 @@ class Random {
 /// Outside of a loader: a sequence of the calling thread's that begins anew in each thread.
 Random& sample_random();
 
-// --- datasets
-// ----------------------------------------------------------------------------------------------------------
+// --- datasets --------------------------------------------------------------------------------------------------------
 
 /// What one index of a dataset gives, and what a batch consists of: as a rule an input and a target.
 using Sample = std::vector<Tensor>;
@@ -154,8 +152,7 @@ std::shared_ptr<const ImageDataset> idx_folder(const std::filesystem::path& fold
 std::shared_ptr<const ImageDataset> fashion_mnist(std::string_view split, const std::filesystem::path& root = {},
                                                   const ImageOptions& options = {});
 
-// --- the loader
-// ----------------------------------------------------------------------------------------------------------
+// --- the loader ------------------------------------------------------------------------------------------------------
 
 /// Makes a batch from samples. Called from worker threads.
 using Collate = std::function<Sample(const std::vector<Sample>& samples)>;

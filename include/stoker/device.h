@@ -36,13 +36,13 @@ std::string to_string(Device device);
 
 /// What a device is and offers. Figures that a driver does not tell are zero.
 struct DeviceProperties {
-  std::string name;          ///< the model, as the driver says it
-  std::string driver;        ///< driver or library with version
-  int64_t total_memory = 0;  ///< bytes
-  int64_t free_memory = 0;   ///< bytes, when asked
-  int compute_units = 0;     ///< cores or multiprocessors
-  double bandwidth = 0;      ///< bytes per second of device memory
-  std::string features;      ///< instruction sets or architecture
+  std::string name = {};      ///< the model, as the driver says it
+  std::string driver = {};    ///< driver or library with version
+  int64_t total_memory = 0;   ///< bytes
+  int64_t free_memory = 0;    ///< bytes, when asked
+  int compute_units = 0;      ///< cores or multiprocessors
+  double bandwidth = 0;       ///< bytes per second of device memory
+  std::string features = {};  ///< instruction sets or architecture
 };
 
 /// The CPU, or its `index`-th part when STOKER_CPU_DEVICES splits it.

@@ -20,8 +20,7 @@ using StateDict = std::map<std::string, Tensor>;
 /// Text by name, as safetensors keeps it beside the tensors.
 using Metadata = std::map<std::string, std::string>;
 
-// --- safetensors: all ten dtypes
-// ----------------------------------------------------------------------------------------
+// --- safetensors: all ten dtypes -------------------------------------------------------------------------------------
 
 /// Writes tensors and metadata to one safetensors file.
 void save(const StateDict& tensors, const std::filesystem::path& path, const Metadata& metadata = {});
@@ -30,8 +29,7 @@ StateDict load(const std::filesystem::path& path, Device device = default_device
 /// What was given to save() beside the tensors; the tensors are not read.
 Metadata load_metadata(const std::filesystem::path& path);
 
-// --- NumPy: every dtype but bf16, which NumPy does not have
-// -------------------------------------------------------------
+// --- NumPy: every dtype but bf16, which NumPy does not have ----------------------------------------------------------
 
 /// Reads an array of either byte order, in C or Fortran order.
 Tensor load_npy(const std::filesystem::path& path, Device device = default_device());
@@ -42,8 +40,7 @@ StateDict load_npz(const std::filesystem::path& path, Device device = default_de
 /// Errors: DTypeError for bf16.
 void save_npz(const StateDict& tensors, const std::filesystem::path& path, bool compressed = false);
 
-// --- IDX: the format of MNIST, plain or compressed by gzip
-// ---------------------------------------------------------------
+// --- IDX: the format of MNIST, plain or compressed by gzip -----------------------------------------------------------
 
 /// Reads u8, i8, i16, i32, f32 or f64 arrays.
 Tensor load_idx(const std::filesystem::path& path, Device device = default_device());

@@ -20,8 +20,7 @@
 
 namespace stoker::models {
 
-// --- networks
-// ------------------------------------------------------------------------------------------------------------
+// --- networks --------------------------------------------------------------------------------------------------------
 
 struct MlpOptions {
   int64_t in_features = 784;
@@ -85,8 +84,7 @@ std::vector<ModelEntry> registry();
 /// Errors: ValueError for an unknown name or option, with a list of those there are.
 std::unique_ptr<nn::Module> create(std::string_view name, const ModelOptions& options = {});
 
-// --- evaluation
-// ----------------------------------------------------------------------------------------------------------
+// --- evaluation ------------------------------------------------------------------------------------------------------
 
 /// How a classifier did on a set.
 struct Evaluation {
@@ -100,8 +98,7 @@ Evaluation evaluate(nn::Module& net, data::DataLoader& loader, Device device);
 /// Class probabilities f32[N, classes] of a batch x, in evaluation mode.
 Tensor predict(nn::Module& net, const Tensor& x);
 
-// --- checkpoints
-// ---------------------------------------------------------------------------------------------------------
+// --- checkpoints -----------------------------------------------------------------------------------------------------
 
 /// What a checkpoint says besides its tensors.
 struct CheckpointInfo {
@@ -117,8 +114,7 @@ CheckpointInfo read_checkpoint(const std::filesystem::path& path);
 /// The network of a checkpoint, in evaluation mode.
 std::unique_ptr<nn::Module> load_network(const std::filesystem::path& path, Device device = default_device());
 
-// --- training
-// ------------------------------------------------------------------------------------------------------------
+// --- training --------------------------------------------------------------------------------------------------------
 
 struct TrainerOptions {
   int64_t epochs = 1;

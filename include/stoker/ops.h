@@ -10,8 +10,7 @@
 
 namespace stoker {
 
-// --- arithmetic: element by element, broadcasting
-// ---------------------------------------------------------------------
+// --- arithmetic: element by element, broadcasting --------------------------------------------------------------------
 
 Tensor add(Arg a, Arg b);
 Tensor sub(Arg a, Arg b);
@@ -59,8 +58,7 @@ inline Tensor operator-(Scalar a, Arg b) { return sub(a, b); }
 inline Tensor operator*(Scalar a, Arg b) { return mul(b, a); }
 inline Tensor operator/(Scalar a, Arg b) { return div(a, b); }
 
-// --- comparison and logic: results are bool, without gradient
-// -----------------------------------------------------------
+// --- comparison and logic: results are bool, without gradient --------------------------------------------------------
 
 Tensor eq(Arg a, Arg b);
 Tensor ne(Arg a, Arg b);
@@ -103,8 +101,7 @@ Tensor where(Arg condition, Arg a, Scalar b);
 Tensor where(Arg condition, Scalar a, Arg b);
 Tensor masked_fill(Arg x, Arg mask, Scalar value);
 
-// --- functions of one number: functions.inc says what each is
-// ---------------------------------------------------------
+// --- functions of one number: functions.inc says what each is --------------------------------------------------------
 
 #define STOKER_FUNCTION(name, ...) Tensor name(Arg x);
 #include <stoker/functions.inc>
@@ -121,8 +118,7 @@ Tensor gelu(Arg x, bool approximate = false);
 Tensor softplus(Arg x, double beta = 1.0, double threshold = 20.0);
 Tensor hardtanh(Arg x, double min = -1.0, double max = 1.0);
 
-// --- reductions: no axes means all
-// ------------------------------------------------------------------------------------
+// --- reductions: no axes means all -----------------------------------------------------------------------------------
 
 /// Integers and bool give i64; halves accumulate in f32. Empty: 0.
 Tensor sum(Arg x, const Dims& axes = {}, bool keepdim = false);
@@ -135,6 +131,7 @@ Tensor amax(Arg x, const Dims& axes = {}, bool keepdim = false);
 Tensor amin(Arg x, const Dims& axes = {}, bool keepdim = false);
 /// `correction` 1 divides by n - 1. When n <= correction the result is NaN. The gradient at deviation 0 is 0.
 Tensor var(Arg x, const Dims& axes = {}, int64_t correction = 1, bool keepdim = false);
+/// (After `using namespace stoker`, write stoker::std: `std` alone is the standard library too.)
 Tensor std(Arg x, const Dims& axes = {}, int64_t correction = 1, bool keepdim = false);
 Tensor logsumexp(Arg x, const Dims& axes, bool keepdim = false);
 /// The Euclidean norm of all elements, or along axes.
@@ -154,7 +151,7 @@ Tensor argsort(Arg x, int64_t axis = -1, bool descending = false);
 /// The k largest (or smallest) in order; of equals the lower index first. Returns values and i64 indices.
 std::pair<Tensor, Tensor> topk(Arg x, int64_t k, int64_t axis = -1, bool largest = true);
 
-// --- shape ----------------------------------------------------------------------------------------------------------
+// --- shape -----------------------------------------------------------------------------------------------------------
 
 /// One extent may be -1.
 Tensor reshape(Arg x, const Dims& shape);
@@ -186,8 +183,7 @@ Tensor tril(Arg x, int64_t diagonal = 0);
 Tensor triu(Arg x, int64_t diagonal = 0);
 Tensor repeat(Arg x, const Dims& times);
 
-// --- indexing: indices are i32 or i64; one outside of -extent..extent-1 is a ValueError when the work runs
-// ---------------
+// --- indexing: indices are i32 or i64; one outside of -extent..extent-1 is a ValueError when the work runs -----------
 
 Tensor gather(Arg x, int64_t axis, Arg index);
 /// A copy of x with `source` written at `index`; of equal indices the last wins.
@@ -204,8 +200,7 @@ Tensor nonzero(Arg x);
 /// The elements where mask is true, in order. Reads the mask: waits for it.
 Tensor masked_select(Arg x, Arg mask);
 
-// --- matrix products, convolution, pooling, norms
-// ------------------------------------------------------------------------
+// --- matrix products, convolution, pooling, norms --------------------------------------------------------------------
 
 /// PyTorch's rules: 1-d operands are vectors; batch axes broadcast.
 Tensor matmul(Arg a, Arg b);
@@ -223,13 +218,13 @@ struct Conv2dFunctionOptions {
   Pair padding = 0;
   Pair dilation = 1;
   int64_t groups = 1;
-  std::optional<Pair> padding_high;  ///< below and to the right, when it differs from `padding`
+  std::optional<Pair> padding_high = {};  ///< below and to the right, when it differs from `padding`
 };
 /// x[N,C,H,W], weight[O,C/groups,kH,kW], bias[O]. Floating dtypes.
 Tensor conv2d(Arg x, Arg weight, const Tensor& bias = {}, Conv2dFunctionOptions options = {});
 
 struct PoolOptions {
-  std::optional<Pair> stride;  ///< kernel_size when absent
+  std::optional<Pair> stride = {};  ///< kernel_size when absent
   Pair padding = 0;
   Pair dilation = 1;  ///< max_pool2d alone
   bool ceil_mode = false;
@@ -256,12 +251,12 @@ Tensor batch_norm(Arg x, const Tensor& running_mean, const Tensor& running_var, 
 /// Zeroes with probability p and scales the rest by 1/(1-p); the identity when not training.
 Tensor dropout(Arg x, double p = 0.5, bool training = true);
 
-// --- losses ---------------------------------------------------------------------------------------------------------
+// --- losses ----------------------------------------------------------------------------------------------------------
 
 enum class Reduction { None, Mean, Sum };
 
 struct CrossEntropyOptions {
-  Tensor weight;  ///< per class
+  Tensor weight = {};  ///< per class
   int64_t ignore_index = -100;
   Reduction reduction = Reduction::Mean;
   double label_smoothing = 0.0;
@@ -275,8 +270,8 @@ Tensor mse_loss(Arg input, Arg target, Reduction reduction = Reduction::Mean);
 Tensor l1_loss(Arg input, Arg target, Reduction reduction = Reduction::Mean);
 Tensor smooth_l1_loss(Arg input, Arg target, Reduction reduction = Reduction::Mean, double beta = 1.0);
 struct BceOptions {
-  Tensor weight;
-  Tensor pos_weight;
+  Tensor weight = {};
+  Tensor pos_weight = {};
   Reduction reduction = Reduction::Mean;
 };
 Tensor binary_cross_entropy_with_logits(Arg input, Arg target, const BceOptions& options = {});

@@ -49,6 +49,16 @@ class Scalar {
   DType kind_ = DType::I64;
 };
 
+struct Arg;
+
+/// A number with the line of the call, for operators, which cannot have further arguments.
+struct ScalarArg {
+  Scalar number;
+  Loc loc;
+  template <class T>
+  requires std::is_arithmetic_v<T> ScalarArg(T value, Loc loc = Loc::here()) : number(value), loc(loc) {}
+};
+
 /// dtype and device of a new tensor: `zeros({2, 3}, kF16)`, `zeros({2, 3}, cuda())`, `zeros({2, 3}, {kF16, cuda()})`.
 struct Options {
   DType dtype = DType::F32;
@@ -89,7 +99,7 @@ class Tensor {
   int64_t numel() const;
   int64_t bytes() const;
 
-  // --- reading: these wait for the value ----------------------------------------------------------------------------
+  // --- reading: these wait for the value -----------------------------------------------------------------------------
   /// The only element, converted to T; ShapeError when there is not exactly one.
   template <class T>
   T item(Loc loc = Loc::here()) const {
@@ -115,7 +125,7 @@ class Tensor {
   /// As NumPy prints arrays, at most 1,000 elements in full, then summarised.
   std::string to_string(Loc loc = Loc::here()) const;
 
-  // --- where it lives -----------------------------------------------------------------------------------------------
+  // --- where it lives ------------------------------------------------------------------------------------------------
   /// The same tensor if it is on `device` already, otherwise a copy there.
   Tensor to(Device device, Loc loc = Loc::here()) const;
   /// The same tensor if it has this dtype already, otherwise a converted one. Casts to half types round to nearest
@@ -125,7 +135,7 @@ class Tensor {
   Tensor copy_to(Device device, Loc loc = Loc::here()) const;
   Tensor clone(Loc loc = Loc::here()) const;
 
-  // --- autograd -----------------------------------------------------------------------------------------------------
+  // --- autograd ------------------------------------------------------------------------------------------------------
   bool requires_grad() const;
   /// Makes this handle a cell that collects a gradient (or stops collecting). Floating dtypes only.
   Tensor& requires_grad_(bool on = true);
@@ -145,15 +155,15 @@ class Tensor {
   /// Gives a cell a new value of the same shape, dtype and device; every handle of the cell sees it.
   void assign(const Tensor& value, Loc loc = Loc::here()) const;
 
-  // --- shorthand for the functions of ops.h -------------------------------------------------------------------------
-  Tensor& operator+=(const Tensor& other);
-  Tensor& operator-=(const Tensor& other);
-  Tensor& operator*=(const Tensor& other);
-  Tensor& operator/=(const Tensor& other);
-  Tensor& operator+=(Scalar other);
-  Tensor& operator-=(Scalar other);
-  Tensor& operator*=(Scalar other);
-  Tensor& operator/=(Scalar other);
+  // --- shorthand for the functions of ops.h --------------------------------------------------------------------------
+  Tensor& operator+=(Arg other);
+  Tensor& operator-=(Arg other);
+  Tensor& operator*=(Arg other);
+  Tensor& operator/=(Arg other);
+  Tensor& operator+=(ScalarArg other);
+  Tensor& operator-=(ScalarArg other);
+  Tensor& operator*=(ScalarArg other);
+  Tensor& operator/=(ScalarArg other);
   Tensor matmul(const Tensor& other, Loc loc = Loc::here()) const;
   Tensor sum(const Dims& axes = {}, bool keepdim = false, Loc loc = Loc::here()) const;
   Tensor mean(const Dims& axes = {}, bool keepdim = false, Loc loc = Loc::here()) const;
@@ -195,7 +205,7 @@ struct Arg {
 
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 
-// --- creation -------------------------------------------------------------------------------------------------------
+// --- creation --------------------------------------------------------------------------------------------------------
 
 Tensor zeros(const Shape& shape, Options options = {}, Loc loc = Loc::here());
 Tensor ones(const Shape& shape, Options options = {}, Loc loc = Loc::here());
@@ -234,8 +244,7 @@ Tensor make_cell(Arg initial, bool requires_grad = false);
 /// A 0-d tensor: f32 from a floating number, i64 from an integer, bool from a bool.
 Tensor scalar_tensor(Scalar value, std::optional<Options> options = {}, Loc loc = Loc::here());
 
-// --- random numbers: Philox 4x32-10, the same on every device
-// ---------------------------------------------------------
+// --- random numbers: Philox 4x32-10, the same on every device --------------------------------------------------------
 
 /// Seeds the calling process's default generator.
 void manual_seed(uint64_t seed);
@@ -259,7 +268,7 @@ Tensor bernoulli(Arg p);
 /// A random order of 0 .. n-1, i64.
 Tensor randperm(int64_t n, Device device = default_device(), Loc loc = Loc::here());
 
-// --- autograd -------------------------------------------------------------------------------------------------------
+// --- autograd --------------------------------------------------------------------------------------------------------
 
 /// While it lives, operations of this thread record no recipe for gradients.
 class NoGrad {
@@ -318,7 +327,7 @@ class DetectAnomaly {
   bool previous_;
 };
 
-// --- evaluation -----------------------------------------------------------------------------------------------------
+// --- evaluation ------------------------------------------------------------------------------------------------------
 
 /// Starts everything that this thread has recorded and still holds; does not wait.
 void eval();

@@ -37,8 +37,7 @@ Module fuse(const Module& module, size_t max_members = kMaxFusedOperations);
 // the old value, else by a copy at the end.
 Module place_cells(const Module& module);
 
-// --- what views look at
-// -----------------------------------------------------------------------------------------------
+// --- what views look at ----------------------------------------------------------------------------------------------
 
 // A value as memory: a look at a base value that is computed or comes from outside.
 struct Look {

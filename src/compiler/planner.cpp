@@ -79,8 +79,7 @@ class Planner {
       segment.after.push_back(other);
   }
 
-  // --- where values lie
-  // -----------------------------------------------------------------------------------------------
+  // --- where values lie ----------------------------------------------------------------------------------------------
 
   void bind_cells() {
     for (size_t c = 0; c < module_.cells.size(); ++c) {
@@ -163,8 +162,7 @@ class Planner {
     return std::count_if(node.inputs.begin(), node.inputs.end(), [&](ValueId v) { return look(v).base == base; }) > 1;
   }
 
-  // --- kernels
-  // --------------------------------------------------------------------------------------------------------
+  // --- kernels -------------------------------------------------------------------------------------------------------
 
   Slot slot_of(ValueId v) {
     const ModuleNode& node = module_.node(v);

@@ -19,8 +19,7 @@ void check_index(int64_t index, int64_t size, std::string_view operation) {
 
 std::optional<Sample> Dataset::get_batch(std::span<const int64_t>, Device) const { return std::nullopt; }
 
-// --- tensors
-// -----------------------------------------------------------------------------------------------------------
+// --- tensors ---------------------------------------------------------------------------------------------------------
 
 struct TensorDataset::Rows {
   HostArray array;
@@ -70,8 +69,7 @@ std::optional<Sample> TensorDataset::get_batch(std::span<const int64_t> indices,
   return batch;
 }
 
-// --- images
-// ------------------------------------------------------------------------------------------------------------
+// --- images ----------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -144,8 +142,7 @@ std::optional<Sample> ImageDataset::get_batch(std::span<const int64_t> indices, 
   return Sample{from_host(images.get(), shape, {kF32, device}), from_host(labels.get(), {count}, {kI64, device})};
 }
 
-// --- parts
-// -------------------------------------------------------------------------------------------------------------
+// --- parts -----------------------------------------------------------------------------------------------------------
 
 Subset::Subset(std::shared_ptr<const Dataset> dataset, std::vector<int64_t> indices)
     : dataset_(std::move(dataset)), indices_(std::move(indices)) {

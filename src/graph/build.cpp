@@ -47,7 +47,7 @@ std::pair<Value, Value> both(const Ref<Node>& node) { return {Value(node, 0), Va
 
 }  // namespace
 
-// --- numbers and filled values --------------------------------------------------------------------------------------
+// --- numbers and filled values ---------------------------------------------------------------------------------------
 
 Value number_like(double value, const Value& x) { return number(value, x.dtype(), x.device()); }
 Value full(Value number, const TensorType& type) {
@@ -72,7 +72,7 @@ Value random(Distribution distribution, Value key, Value counter, const TensorTy
                  RandomAttrs{int(distribution), type.dtype, type.shape, type.device});
 }
 
-// --- element by element ---------------------------------------------------------------------------------------------
+// --- element by element ----------------------------------------------------------------------------------------------
 
 Value cast(const Value& x, DType dtype) {
   return x.dtype() == dtype ? x : record1(STOKER_ROW("cast"), {x}, CastAttrs{dtype});
@@ -148,7 +148,7 @@ Value root(const Value& x) {
   return where(zero, 0, sqrt(where(zero, 1, x)));
 }
 
-// --- reductions -----------------------------------------------------------------------------------------------------
+// --- reductions ------------------------------------------------------------------------------------------------------
 
 Dims all_axes(const Value& x) {
   Dims axes;
@@ -214,7 +214,7 @@ std::pair<Value, Value> topk(const Value& x, TopkAttrs attrs) { return both(reco
 Value softmax(const Value& x, int axis) { return record1(STOKER_ROW("softmax"), {x}, AxisAttrs{axis}); }
 Value log_softmax(const Value& x, int axis) { return record1(STOKER_ROW("log_softmax"), {x}, AxisAttrs{axis}); }
 
-// --- shape ----------------------------------------------------------------------------------------------------------
+// --- shape -----------------------------------------------------------------------------------------------------------
 
 Value reshape(const Value& x, const Shape& shape) {
   return x.shape() == shape ? x : record1(STOKER_ROW("reshape"), {x}, ShapeAttrs{shape});
@@ -267,7 +267,7 @@ Value pad(const Value& x, const Dims& low, const Dims& high, const Value& value)
   return record1(STOKER_ROW("pad"), {x, value}, PadAttrs{low, high});
 }
 
-// --- indexing -------------------------------------------------------------------------------------------------------
+// --- indexing --------------------------------------------------------------------------------------------------------
 
 Value gather(const Value& x, int axis, const Value& index) {
   return record1(STOKER_ROW("gather"), {x, index}, IndexAttrs{axis});
@@ -291,7 +291,7 @@ Value pick(const Value& x, int axis, const Value& index) {
   return record1(STOKER_ROW("pick"), {x, index}, IndexAttrs{axis, false});
 }
 
-// --- products, convolution, pooling, norms --------------------------------------------------------------------------
+// --- products, convolution, pooling, norms ---------------------------------------------------------------------------
 
 Value matmul(const Value& a, const Value& b) { return record1(STOKER_ROW("matmul"), {a, b}, MatmulAttrs{}); }
 Value conv2d(const Value& x, const Value& weight, ConvAttrs attrs) {

@@ -11,7 +11,7 @@
 
 namespace stoker::graph {
 
-// --- numbers and filled values --------------------------------------------------------------------------------------
+// --- numbers and filled values ---------------------------------------------------------------------------------------
 
 // A host number in x's dtype and on its device.
 Value number_like(double value, const Value& x);
@@ -27,7 +27,7 @@ Value iota(Value start, Value step, const TensorType& type);
 Value positions(int64_t extent, int axis, int rank, Device device);
 Value random(Distribution distribution, Value key, Value counter, const TensorType& type);
 
-// --- element by element ---------------------------------------------------------------------------------------------
+// --- element by element ----------------------------------------------------------------------------------------------
 // Operands broadcast; different dtypes are promoted. A C++ number takes the other operand's dtype.
 
 Value cast(const Value& x, DType dtype);
@@ -98,7 +98,7 @@ inline Value operator*(double a, const Value& b) { return mul(a, b); }
 inline Value operator/(double a, const Value& b) { return div(a, b); }
 inline Value operator-(const Value& x) { return neg(x); }
 
-// --- reductions: axes are sorted and not negative; none means no reduction ------------------------------------------
+// --- reductions: axes are sorted and not negative; none means no reduction -------------------------------------------
 
 Dims all_axes(const Value& x);
 Value sum(const Value& x, const Dims& axes, bool keepdim = false);
@@ -122,7 +122,7 @@ std::pair<Value, Value> topk(const Value& x, TopkAttrs attrs);
 Value softmax(const Value& x, int axis);
 Value log_softmax(const Value& x, int axis);
 
-// --- shape ----------------------------------------------------------------------------------------------------------
+// --- shape -----------------------------------------------------------------------------------------------------------
 
 Value reshape(const Value& x, const Shape& shape);
 Value broadcast_to(const Value& x, const Shape& shape);
@@ -139,7 +139,7 @@ Value update_slice(const Value& x, const Value& v, const Dims& starts, const Dim
 Value concat(const std::vector<Value>& parts, int axis);
 Value pad(const Value& x, const Dims& low, const Dims& high, const Value& value);
 
-// --- indexing -------------------------------------------------------------------------------------------------------
+// --- indexing --------------------------------------------------------------------------------------------------------
 
 Value gather(const Value& x, int axis, const Value& index);
 Value scatter(const Value& x, int axis, const Value& index, const Value& source);
@@ -151,7 +151,7 @@ Value pick(const Value& x, int axis, const Value& index);
 // The index itself, checked: ValueError when the work runs where one is not in 0..classes-1.
 Value class_index(const Value& index, int64_t classes);
 
-// --- products, convolution, pooling, norms --------------------------------------------------------------------------
+// --- products, convolution, pooling, norms ---------------------------------------------------------------------------
 
 Value matmul(const Value& a, const Value& b);
 Value conv2d(const Value& x, const Value& weight, ConvAttrs attrs);
@@ -167,7 +167,7 @@ struct Normalized {
 Normalized batch_norm(const Value& x, const Value& weight, const Value& bias, double eps);
 Normalized layer_norm(const Value& x, const Value& weight, const Value& bias, double eps);
 
-// --- others ---------------------------------------------------------------------------------------------------------
+// --- others ----------------------------------------------------------------------------------------------------------
 
 Value transfer(const Value& x, Device device);
 // The same value; `detach` lets no gradient through.

@@ -67,7 +67,7 @@ Value behind_reads(const Value& value) {
   return v;
 }
 
-// --- cells ----------------------------------------------------------------------------------------------------------
+// --- cells -----------------------------------------------------------------------------------------------------------
 
 Ref<Cell> Cell::create(Value initial, bool requires_grad) {
   Ref<Cell> cell(new Cell(initial.type(), requires_grad));

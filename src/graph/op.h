@@ -15,7 +15,7 @@
 
 namespace stoker::graph {
 
-// --- what the table's rules see -------------------------------------------------------------------------------------
+// --- what the table's rules see --------------------------------------------------------------------------------------
 
 struct InferContext {
   const Op& op;

@@ -211,8 +211,7 @@ bool Recorder::empty() const {
   return record_.nodes.empty() && record_.assignments.empty();
 }
 
-// --- resolving and recording
-// ------------------------------------------------------------------------------------------
+// --- resolving and recording -----------------------------------------------------------------------------------------
 
 Value resolve(const Value& value) {
   const Value v = behind_reads(value);
@@ -291,7 +290,7 @@ Value record1(const Op& op, std::vector<Value> inputs, Attrs attrs) {
   return Value(record(op, std::move(inputs), std::move(attrs)), 0);
 }
 
-// --- leaves ---------------------------------------------------------------------------------------------------------
+// --- leaves ----------------------------------------------------------------------------------------------------------
 
 Value data(TensorType type, Ref<Storage> storage) {
   auto node = make_ref<Node>(op("data"), Attrs{}, std::vector<Value>{}, std::vector<TensorType>{std::move(type)},
@@ -332,7 +331,7 @@ Value as_tensor(const Value& value) {
   return record1(op("full"), {value}, MakeAttrs{type.dtype, type.shape, type.device});
 }
 
-// --- evaluation, lines, modes ---------------------------------------------------------------------------------------
+// --- evaluation, lines, modes ----------------------------------------------------------------------------------------
 
 void set_evaluator(Evaluator e) { evaluator = e; }
 

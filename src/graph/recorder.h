@@ -107,7 +107,7 @@ Value as_tensor(const Value& value);
 using Evaluator = void (*)(Recorder& recorder, size_t mark);
 void set_evaluator(Evaluator evaluator);
 
-// --- the line of the program, and modes -----------------------------------------------------------------------------
+// --- the line of the program, and modes ------------------------------------------------------------------------------
 
 // While it lives, nodes recorded by this thread carry `loc`; an outer scope wins, so that layers inside a network
 // report the line at which the network was called. Likewise errors name the outermost `function`.

@@ -17,7 +17,7 @@ namespace stoker::nn {
 
 using detail::Access;
 
-// --- cells by name --------------------------------------------------------------------------------------------------
+// --- cells by name ---------------------------------------------------------------------------------------------------
 
 NamedCell::NamedCell(Module& owner, std::string name, const Tensor& initial, Kind kind) : owner_(&owner) {
   if (initial.defined()) Tensor::operator=(make_cell(initial, kind == Kind::Parameter));
@@ -55,7 +55,7 @@ void Module::check_name(std::string_view name, std::string_view what) const {
          "names are unique within a module");
 }
 
-// --- the tree -------------------------------------------------------------------------------------------------------
+// --- the tree --------------------------------------------------------------------------------------------------------
 
 Module::~Module() {
   if (parent_) parent_->forget(*this);
@@ -133,7 +133,7 @@ void Module::apply(const std::function<void(Module&)>& visit) {
   visit(*this);
 }
 
-// --- running and modes ----------------------------------------------------------------------------------------------
+// --- running and modes -----------------------------------------------------------------------------------------------
 
 Tensor Module::forward(const Tensor&) {
   throw Unsupported(type_name(), "expected a module with a forward of one tensor, got one without; override forward()",
@@ -159,7 +159,7 @@ void Module::zero_grad() {
   for (const Tensor& p : parameters()) detail::clear_gradient(p);
 }
 
-// --- where it lives -------------------------------------------------------------------------------------------------
+// --- where it lives --------------------------------------------------------------------------------------------------
 
 Module& Module::to(Device device, Loc loc) {
   const graph::LocScope line(loc);
@@ -187,7 +187,7 @@ Module& Module::convert(const std::function<Tensor(const Tensor&)>& converted) {
   return *this;
 }
 
-// --- state ----------------------------------------------------------------------------------------------------------
+// --- state -----------------------------------------------------------------------------------------------------------
 
 StateDict Module::state_dict() const {
   StateDict dict;
@@ -236,7 +236,7 @@ LoadReport Module::load_state_dict(const StateDict& dict, bool strict, Loc loc) 
   return report;
 }
 
-// --- names and printing ---------------------------------------------------------------------------------------------
+// --- names and printing ----------------------------------------------------------------------------------------------
 
 std::string Module::type_name() const {
   int status = 0;

@@ -77,7 +77,7 @@ void LRScheduler::load_state_dict(const StateDict& dict, Loc loc) {
   }
 }
 
-// --- closed forms ---------------------------------------------------------------------------------------------------
+// --- closed forms ----------------------------------------------------------------------------------------------------
 
 StepLR::StepLR(Optimizer& optimizer, StepLROptions options, int64_t last_epoch)
     : LRScheduler(optimizer, "StepLR"), options_(options) {
@@ -172,7 +172,7 @@ void LambdaLR::check_options() const {
 }
 double LambdaLR::rate(int64_t epoch, size_t group) const { return base_lr(group) * factors_[group](epoch); }
 
-// --- in sequence ----------------------------------------------------------------------------------------------------
+// --- in sequence -----------------------------------------------------------------------------------------------------
 
 SequentialLR::SequentialLR(Optimizer& optimizer, std::vector<std::reference_wrapper<LRScheduler>> schedulers,
                            std::vector<int64_t> milestones, int64_t last_epoch)

@@ -35,7 +35,7 @@ std::vector<Tensor> Optimizer::Batch::cells() const {
   return all;
 }
 
-// --- groups ---------------------------------------------------------------------------------------------------------
+// --- groups ----------------------------------------------------------------------------------------------------------
 
 void Optimizer::add_params(std::vector<Tensor> params, double lr) {
   expect(!params.empty(), name_, "at least one parameter", "an empty list", "pass net.parameters()");
@@ -99,7 +99,7 @@ double Optimizer::initial_lr(size_t group) const {
   return groups_[group].initial_lr;
 }
 
-// --- the step -------------------------------------------------------------------------------------------------------
+// --- the step --------------------------------------------------------------------------------------------------------
 
 void Optimizer::step(Loc loc) {
   const graph::LocScope line(loc);
@@ -167,7 +167,7 @@ std::vector<Optimizer::Pending> Optimizer::prepare(size_t group) const {
   return pending;
 }
 
-// --- state ----------------------------------------------------------------------------------------------------------
+// --- state -----------------------------------------------------------------------------------------------------------
 
 StateDict Optimizer::state_dict() const {
   StateDict dict;

@@ -90,8 +90,7 @@ void to_host(const Buffer& buffer, void* destination, int64_t bytes) {
 
 }  // namespace runtime
 
-// --- the public functions
-// ---------------------------------------------------------------------------------------------
+// --- the public functions --------------------------------------------------------------------------------------------
 
 namespace {
 std::vector<Device> devices_of(backends::Backend& backend) {

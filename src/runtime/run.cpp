@@ -214,7 +214,7 @@ std::shared_ptr<const Plan> copy_plan(Device device, int64_t bytes) {
 
 Ref<Buffer> copy(const Ref<Buffer>& source) {
   const Device device = source->allocator().driver().device();
-  return run(copy_plan(device, source->bytes()), {{source}, {}, {}}).outputs[0];
+  return run(copy_plan(device, source->bytes()), {{source}, {}, {}, {}}).outputs[0];
 }
 
 RunResult run(const std::shared_ptr<const Plan>& plan, const RunRequest& request) { return Run(plan, request).go(); }

@@ -17,8 +17,7 @@ EnableGrad::EnableGrad() : previous_(graph::grad_enabled()) { graph::set_grad_en
 EnableGrad::~EnableGrad() { graph::set_grad_enabled(previous_); }
 bool grad_enabled() { return graph::grad_enabled(); }
 
-// --- backward
-// ---------------------------------------------------------------------------------------------------------
+// --- backward --------------------------------------------------------------------------------------------------------
 
 void Tensor::backward(BackwardOptions options, Loc loc) const {
   if (numel() != 1)
@@ -74,8 +73,7 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
   return results;
 }
 
-// --- collected gradients
-// ------------------------------------------------------------------------------------------------
+// --- collected gradients ---------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -169,8 +167,7 @@ void reset_cell(const Tensor& cell, const Tensor& value) {
 
 }  // namespace detail
 
-// --- custom functions, anomalies
-// ----------------------------------------------------------------------------------------
+// --- custom functions, anomalies -------------------------------------------------------------------------------------
 
 Tensor custom_function(const std::vector<Tensor>& inputs, CustomForward forward, CustomBackward backward, Loc loc) {
   std::vector<Value> values;

@@ -57,8 +57,7 @@ runtime::Buffer* storage_of(const Value& v) {
   return static_cast<runtime::Buffer*>(v.node->output(v.index).storage.get());
 }
 
-// --- what must be kept
-// ------------------------------------------------------------------------------------------------
+// --- what must be kept -----------------------------------------------------------------------------------------------
 
 // The outputs of a record: values that tensors or cells hold, values that gradients of held results will read, and
 // values that the rest of the record reads when only a part is cut.
@@ -125,8 +124,7 @@ class Kept {
   std::vector<Value> outputs_;
 };
 
-// --- one record
-// -------------------------------------------------------------------------------------------------------
+// --- one record ------------------------------------------------------------------------------------------------------
 
 class Evaluation {
  public:
@@ -296,8 +294,7 @@ class Evaluation {
     }
   }
 
-  // --- STOKER_CHECK=1
-  // ---------------------------------------------------------------------------------------------------
+  // --- STOKER_CHECK=1 ------------------------------------------------------------------------------------------------
 
   static bool checking() {
     static const bool on = [] {
@@ -309,7 +306,7 @@ class Evaluation {
 
   runtime::RunResult run_reference(const runtime::RunRequest& request) const {
     const auto plan = compiler::compile_reference(graph::module_from_record(record_, outputs_, old_inputs_));
-    return runtime::run(plan, {request.inputs, request.scalars, {}});
+    return runtime::run(plan, {request.inputs, request.scalars, {}, request.lines});
   }
 
   void compare(const runtime::RunResult& result, const runtime::RunResult& reference) const {
@@ -358,8 +355,7 @@ class Evaluation {
   std::vector<int> old_inputs_;
 };
 
-// --- plans that keep changing
-// -------------------------------------------------------------------------------------------
+// --- plans that keep changing ----------------------------------------------------------------------------------------
 
 std::string describe_change(const std::vector<runtime::Plan::Note>& before,
                             const std::vector<runtime::Plan::Note>& now) {
@@ -392,8 +388,7 @@ void Evaluation::watch_changes(const runtime::Plan& plan, bool built) {
   previous = plan.notes;
 }
 
-// --- the evaluator
-// ----------------------------------------------------------------------------------------------------
+// --- the evaluator ---------------------------------------------------------------------------------------------------
 
 void fail(Record& record, const std::exception_ptr& cause) {
   for (const Ref<Node>& node : record.nodes) {
@@ -455,8 +450,7 @@ void set_anomaly_detection(bool on) { anomalies = on; }
 
 }  // namespace detail
 
-// --- public
-// -----------------------------------------------------------------------------------------------------------
+// --- public ----------------------------------------------------------------------------------------------------------
 
 void eval() { graph::evaluate(graph::Recorder::current()); }
 

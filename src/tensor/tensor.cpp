@@ -48,8 +48,7 @@ const graph::TensorType& Access::type(const Tensor& tensor) {
 
 }  // namespace detail
 
-// --- what it is
-// -------------------------------------------------------------------------------------------------------
+// --- what it is ------------------------------------------------------------------------------------------------------
 
 DType Tensor::dtype() const { return Access::type(*this).dtype; }
 const Shape& Tensor::shape() const { return Access::type(*this).shape; }
@@ -63,8 +62,7 @@ int64_t Tensor::size(int64_t axis) const {
   return shape()[normalize_axis(axis, dim(), "size")];
 }
 
-// --- reading
-// ----------------------------------------------------------------------------------------------------------
+// --- reading ---------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -118,8 +116,7 @@ Tensor from_host(const void* data, const Shape& shape, Options options, Loc loc)
   return Access::wrap(graph::data(type, runtime::from_host(options.device, data, type.bytes(), {"from_host", loc})));
 }
 
-// --- where it lives
-// ---------------------------------------------------------------------------------------------------
+// --- where it lives --------------------------------------------------------------------------------------------------
 
 Tensor Tensor::to(Device target, Loc loc) const { return device() == target ? *this : copy_to(target, loc); }
 
@@ -138,8 +135,7 @@ Tensor Tensor::copy_to(Device target, Loc loc) const {
 
 Tensor Tensor::clone(Loc loc) const { return copy_to(device(), loc); }
 
-// --- cells
-// ------------------------------------------------------------------------------------------------------------
+// --- cells -----------------------------------------------------------------------------------------------------------
 
 Tensor make_cell(Arg initial, bool requires_grad) {
   const Value v = Access::value(initial.tensor.detach(), "make_cell", initial.loc);

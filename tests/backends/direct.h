@@ -56,7 +56,7 @@ std::vector<Array> run_direct(const Lower& lower, const std::string& op, graph::
   const std::unique_ptr<Kernel> kernel = lower(request);
   if (!kernel) return {};
   const FencedMemory scratch(kernel->scratch_bytes());
-  kernel->launch({operands, results, {scratch.data(), 0}});
+  kernel->launch({operands, results, {scratch.data(), 0}, {}});
   std::vector<Array> arrays;
   for (size_t i = 0; i < outputs.size(); ++i) {
     arrays.emplace_back(outputs[i].first, outputs[i].second);

@@ -159,8 +159,7 @@ TEST(ScatterAdd, IntegersWrap) {
   expect_close(update("index_add", x, array(kI32, {1}, {0}), array(kI32, {1}, {1}), 0), {-2147483648.0});
 }
 
-// --- wrong indices
-// ----------------------------------------------------------------------------------------------------
+// --- wrong indices ---------------------------------------------------------------------------------------------------
 
 std::string message_of(const std::string& op, const IndexAttrs& attrs, const std::vector<Input>& inputs,
                        const Shape& result) {

@@ -147,8 +147,7 @@ TEST_F(Train, PredictsTestImagesAndArrays) {
   EXPECT_CONTAINS(beyond.errors, "0..199");
 }
 
-// --- going on
-// ------------------------------------------------------------------------------------------------------------
+// --- going on --------------------------------------------------------------------------------------------------------
 
 TEST_F(Train, AnInterruptedRunGoesOnBitForBit) {
   const std::vector<std::string> options = {"--epochs", "6", "--json"};

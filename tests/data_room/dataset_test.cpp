@@ -17,8 +17,7 @@ using stoker::test::little;
 using stoker::test::TemporaryFolder;
 using stoker::test::write_file;
 
-// --- random numbers
-// -----------------------------------------------------------------------------------------------------
+// --- random numbers --------------------------------------------------------------------------------------------------
 
 TEST(Random, IsPhilox) {
   // Random123's known answer for counter and key of zeros: 6627e8d5 e169c58d bc57ac4c 9b00dbd8.
@@ -54,8 +53,7 @@ TEST(Random, DistributionsHaveTheirMoments) {
   EXPECT_THROW(random.below(0), ValueError);
 }
 
-// --- tensors
-// ------------------------------------------------------------------------------------------------------------
+// --- tensors ---------------------------------------------------------------------------------------------------------
 
 TEST(TensorDataset, SampleIsRowOfEach) {
   const TensorDataset dataset({tensor<float>({1, 2, 3, 4, 5, 6}, Shape{3, 2}), tensor<int64_t>({7, 8, 9})});
@@ -95,8 +93,7 @@ TEST(Subset, GivesTheChosenSamples) {
   EXPECT_EQ(take(numbers, 9)->size(), 4);
 }
 
-// --- images
-// -------------------------------------------------------------------------------------------------------------
+// --- images ----------------------------------------------------------------------------------------------------------
 
 TEST(ImageDataset, PixelsBecomeNumbersAndAreNormalised) {
   const Tensor images = tensor<uint8_t>({0, 51, 102, 255, 1, 2, 3, 4}, Shape{2, 2, 2});
@@ -134,8 +131,7 @@ TEST(ImageDataset, RefusesWhatDoesNotFit) {
   EXPECT_THROW(ImageDataset(tensor<uint8_t>({1, 2}), tensor<int64_t>({0, 0})), ShapeError);
 }
 
-// --- folders
-// ------------------------------------------------------------------------------------------------------------
+// --- folders ---------------------------------------------------------------------------------------------------------
 
 std::string idx(std::vector<uint32_t> extents, const std::string& data) {
   std::string file{'\0', '\0', '\x08', char(extents.size())};

@@ -188,8 +188,7 @@ TEST(DefaultCollate, RefusesWhatDoesNotStack) {
   EXPECT_EQ(default_collate({{two}, {two}})[0].to_vector<int64_t>(), (std::vector<int64_t>{1, 2, 1, 2}));
 }
 
-// --- errors
-// -------------------------------------------------------------------------------------------------------------
+// --- errors ----------------------------------------------------------------------------------------------------------
 
 struct OddError {
   int code;
@@ -274,8 +273,7 @@ TEST(DataLoader, AStreamThatFailedHasEndedAndTheLoaderGoesOn) {
   EXPECT_EQ(collect(loader).size(), 4u);
 }
 
-// --- leaving early
-// --------------------------------------------------------------------------------------------------------
+// --- leaving early ---------------------------------------------------------------------------------------------------
 
 TEST(DataLoader, LeavingEarlyWaitsForTheSamplesBeingReadAlone) {
   std::atomic<int> read = 0;

@@ -225,6 +225,14 @@ TEST_F(Errors, OfIndicesNameThemWhenTheWorkRuns) {
   EXPECT_REFUSED(ValueError, cross_entropy(zeros({3, 4}), index(4)).item<float>(), "4");
 }
 
+TEST_F(Errors, OfUpdatesNameTheirLine) {
+  Tensor x = f23, small = zeros({2}, kI8);
+  EXPECT_REFUSED(ShapeError, x += f24, "[add]", "[2, 3]", "[2, 4]");
+  EXPECT_REFUSED(ShapeError, x *= zeros({4, 2, 3}), "[mul]", "[2, 3]");
+  EXPECT_REFUSED(ValueError, small += 1000, "[add]", "i8", "1000");
+  EXPECT_REFUSED(DTypeError, small /= 2, "[div]", "i8", "f32");
+}
+
 TEST_F(Errors, LeaveTheThreadFitForWork) {
   const Tensor before = tensor<float>({1, 2}) + 1;
   EXPECT_THROW(add(f23, f24), ShapeError);

@@ -75,8 +75,7 @@ TEST(LRScheduler, SequentialLRFollowsPyTorch) {
   expect_recorded("sequence", opt, schedule);
 }
 
-// --- resuming
-// ---------------------------------------------------------------------------------------------------------
+// --- resuming --------------------------------------------------------------------------------------------------------
 
 const CosineAnnealingLROptions kCosine{.T_max = 100};
 double cosine(int64_t t) { return 0.001 * (1 + std::cos(std::numbers::pi * double(t) / 100)) / 2; }

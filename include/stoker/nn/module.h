@@ -91,13 +91,13 @@ class Module {
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
-  // --- running ----------------------------------------------------------------------------------------------------
+  // --- running -------------------------------------------------------------------------------------------------------
   /// What the module computes. Unsupported unless overridden; a module of several inputs declares a forward of its own.
   virtual Tensor forward(const Tensor& x);
   /// Calls forward(). Whatever is recorded inside, and errors there, carry the line of this call.
   Tensor operator()(Arg x);
 
-  // --- what it consists of ----------------------------------------------------------------------------------------
+  // --- what it consists of -------------------------------------------------------------------------------------------
   /// Every parameter once, frozen ones too: own ones first, then those of the children, in order of registration.
   std::vector<Tensor> parameters() const;
   /// The same with their dotted names, as "body.weight". A tied cell appears under its first name.
@@ -110,7 +110,7 @@ class Module {
   /// Calls `visit` for everything below the module, children first, then for the module itself.
   void apply(const std::function<void(Module&)>& visit);
 
-  // --- modes ------------------------------------------------------------------------------------------------------
+  // --- modes ---------------------------------------------------------------------------------------------------------
   /// Sets the mode of the module and of everything below it. Modules start in training mode.
   Module& train(bool on = true);
   Module& eval() { return train(false); }
@@ -120,14 +120,14 @@ class Module {
   /// Forgets the gradients of every parameter.
   void zero_grad();
 
-  // --- where it lives ---------------------------------------------------------------------------------------------
+  // --- where it lives ------------------------------------------------------------------------------------------------
   /// Moves every parameter with its gradient, and every buffer. All handles of the cells see it.
   Module& to(Device device, Loc loc = Loc::here());
   /// Converts every floating parameter with its gradient, and every floating buffer.
   /// Errors: DTypeError when `dtype` is not floating.
   Module& to(DType dtype, Loc loc = Loc::here());
 
-  // --- state ------------------------------------------------------------------------------------------------------
+  // --- state ---------------------------------------------------------------------------------------------------------
   /// A snapshot of every parameter and persistent buffer by dotted name; later updates do not change it (PyTorch's is
   /// an alias). A tied cell appears under each of its names.
   StateDict state_dict() const;
@@ -136,7 +136,7 @@ class Module {
   /// network is then unchanged.
   LoadReport load_state_dict(const StateDict& dict, bool strict = true, Loc loc = Loc::here());
 
-  // --- names ------------------------------------------------------------------------------------------------------
+  // --- names ---------------------------------------------------------------------------------------------------------
   /// Makes `child` a part of this module. The child must outlive its use here and has one parent (ValueError).
   void register_module(std::string name, Module& child);
   /// The class's name without namespaces, as "Conv2d".

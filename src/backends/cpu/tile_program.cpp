@@ -39,8 +39,7 @@ class Lowering {
   }
 
  private:
-  // --- values
-  // ---------------------------------------------------------------------------------------------------------
+  // --- values --------------------------------------------------------------------------------------------------------
 
   int add_place(Where where, int64_t width, bool fixed, int index = -1) {
     out_.places.push_back({.where = where, .width = width, .offset = 0, .index = index});
@@ -75,8 +74,7 @@ class Lowering {
   TilePhase& phase() { return out_.phases.back(); }
   const TileArgument& arg(int i) const { return out_.args.at(size_t(i)); }
 
-  // --- instructions
-  // ---------------------------------------------------------------------------------------------------
+  // --- instructions --------------------------------------------------------------------------------------------------
 
   void lower_phase(const graph::ProgramPhase& in) {
     out_.phases.emplace_back();
@@ -193,8 +191,7 @@ class Lowering {
     return {.kind = TileStep::Kind::Expand, .move = find_load(bits), .out = to, .in = {from, -1, -1}};
   }
 
-  // --- between rows and elements
-  // --------------------------------------------------------------------------------------
+  // --- between rows and elements -------------------------------------------------------------------------------------
 
   int operand_of_element(int id) { return place(id).where == Where::Rows ? expanded(id) : id; }
 
@@ -207,8 +204,7 @@ class Lowering {
     return expansions_[id] = out;
   }
 
-  // --- what leaves a phase
-  // --------------------------------------------------------------------------------------------
+  // --- what leaves a phase -------------------------------------------------------------------------------------------
 
   struct Pending {
     int value;

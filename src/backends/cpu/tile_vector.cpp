@@ -27,7 +27,7 @@ using F = Tag<float>;
 using I = Tag<int32_t>;
 using U = Tag<uint32_t>;
 
-// --- loops ----------------------------------------------------------------------------------------------------------
+// --- loops -----------------------------------------------------------------------------------------------------------
 
 // Whole vectors, four at a time; says how many elements that was. Operands that are not kVector stay at their one
 // replicated vector.
@@ -86,7 +86,7 @@ void run(const TileCall& call) {
   map<Function, To, From...>(call, std::index_sequence_for<From...>());
 }
 
-// --- instructions ---------------------------------------------------------------------------------------------------
+// --- instructions ----------------------------------------------------------------------------------------------------
 
 #define STOKER_UNARY(name, expression)      \
   struct name {                             \
@@ -179,7 +179,7 @@ struct Fma {
 #undef STOKER_UNARY
 #undef STOKER_BINARY
 
-// --- the tables -----------------------------------------------------------------------------------------------------
+// --- the tables ------------------------------------------------------------------------------------------------------
 
 template <class Function>
 constexpr TileFunction float_unary = run<Function, float, float>;

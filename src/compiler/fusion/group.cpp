@@ -67,8 +67,7 @@ class GroupFinder {
   }
   const Shape& input_shape(const ModuleNode& n) const { return module_.type(n.inputs[0]).shape; }
 
-  // --- growing one group from its last member backwards
-  // ---------------------------------------------------------------
+  // --- growing one group from its last member backwards --------------------------------------------------------------
 
   Group grow(int root, bool reductions) {
     Group group;
@@ -174,8 +173,7 @@ class GroupFinder {
            numel(space.shape) > kLongRow * std::max<int64_t>(1, numel(space.dropped()));
   }
 
-  // --- cycles
-  // ---------------------------------------------------------------------------------------------------------
+  // --- cycles --------------------------------------------------------------------------------------------------------
 
   // Taking c in must not make the group wait for itself: every member reads c in a way that the program can express,
   // and no other reader of c leads back into the group.
@@ -221,8 +219,7 @@ class GroupFinder {
            !space.full(read) && !(reader.types[0].shape == read);
   }
 
-  // --- results
-  // --------------------------------------------------------------------------------------------------------
+  // --- results -------------------------------------------------------------------------------------------------------
 
   Group with_outputs(Group group) const {
     group.outputs.clear();

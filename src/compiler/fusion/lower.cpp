@@ -20,8 +20,7 @@ constexpr int kCheap = 4;
 // Marks Arg instructions that stand for the result of a reduction.
 constexpr uint64_t kResultBit = uint64_t(1) << 32;
 
-// --- the group as one expression
-// ------------------------------------------------------------------------------------------
+// --- the group as one expression -------------------------------------------------------------------------------------
 
 struct Operand {
   ValueId value;  // what is read or written
@@ -144,8 +143,7 @@ class Body {
   std::vector<int> expanded_;  // instruction -> the same without functions
 };
 
-// --- geometry
-// -------------------------------------------------------------------------------------------------------------
+// --- geometry --------------------------------------------------------------------------------------------------------
 
 // Merges axes [first, last) of the space wherever every operand's strides allow it.
 struct Axes {
@@ -196,8 +194,7 @@ std::optional<ProgramGeometry> geometry_of(const Body& body) {
   return geometry;
 }
 
-// --- phases
-// ---------------------------------------------------------------------------------------------------------------
+// --- phases ----------------------------------------------------------------------------------------------------------
 
 class Phases {
  public:

@@ -67,7 +67,7 @@ namespace {
 
 const Saves kIn = Saves::in({0}), kOut = Saves::out({0}), kBoth = Saves::in({0, 1});
 
-// --- integer arithmetic: division by zero gives 0, and the most negative number divided by -1 itself ----------------
+// --- integer arithmetic: division by zero gives 0, and the most negative number divided by -1 itself -----------------
 
 Ex safe_divisor(Ex b) { return select(equal(b, 0) | equal(b, -1), 1, b); }
 
@@ -140,7 +140,7 @@ Ex signum(Ex x) { return select(x > 0, 1, select(x < 0, -1, x.literal(0))); }
 Ex soft_plus(Ex x) { return graph::select(x > 20, x, log1p(exp(x))); }
 Ex six_steps(Ex x) { return min(max(x + 3, x.literal(0)), x.literal(6)); }
 
-// --- gradients that need more than a line ---------------------------------------------------------------------------
+// --- gradients that need more than a line ----------------------------------------------------------------------------
 
 // Of equals, each gets half.
 Value larger_share(Grad c, const Value& winner, const Value& other, bool greater) {

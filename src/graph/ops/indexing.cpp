@@ -28,7 +28,7 @@ void expect_source(const InferContext& c, const Shape& shape) {
                               name_of(c.in(2).dtype)));
 }
 
-// --- gather, scatter, scatter_add: index has x's rank and is no larger than x but along the axis --------------------
+// --- gather, scatter, scatter_add: index has x's rank and is no larger than x but along the axis ---------------------
 
 void expect_aligned_index(const InferContext& c) {
   expect_index(c, 1);
@@ -61,7 +61,7 @@ std::vector<Value> scatter_add_gradient(Grad c) {
   return {c.dy(), Value(), c.needs(2) ? gather(c.dy(), c.get<IndexAttrs>().axis, c.in(1)) : Value()};
 }
 
-// --- pick: one element per line -------------------------------------------------------------------------------------
+// --- pick: one element per line --------------------------------------------------------------------------------------
 
 std::vector<TensorType> pick_type(const InferContext& c) {
   expect_index(c, 1);
@@ -80,7 +80,7 @@ std::vector<Value> pick_gradient(Grad c) {
   return {where(eq(position, c.in(1)), c.dy(), 0), Value()};
 }
 
-// --- take, index_add: an index of any shape stands for one axis -----------------------------------------------------
+// --- take, index_add: an index of any shape stands for one axis ------------------------------------------------------
 
 Shape taken_shape(const InferContext& c) {
   expect_index(c, 1);

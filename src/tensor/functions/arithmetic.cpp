@@ -49,7 +49,7 @@ Value to_bool(const Value& x) { return graph::cast(x, DType::Bool); }
 
 }  // namespace
 
-// --- arithmetic -----------------------------------------------------------------------------------------------------
+// --- arithmetic ------------------------------------------------------------------------------------------------------
 
 Tensor add(Arg a, Arg b) { return binary("add", a, b, graph::add); }
 Tensor sub(Arg a, Arg b) { return binary("sub", a, b, graph::sub); }
@@ -99,7 +99,7 @@ Tensor pow(Arg a, Scalar b) {
   return wrap(graph::pow(x, exponent));
 }
 
-// --- comparison and logic -------------------------------------------------------------------------------------------
+// --- comparison and logic --------------------------------------------------------------------------------------------
 
 Tensor eq(Arg a, Arg b) { return binary("eq", a, b, graph::eq); }
 Tensor ne(Arg a, Arg b) { return binary("ne", a, b, graph::ne); }
@@ -134,7 +134,7 @@ Tensor bitwise_and(Arg a, Arg b) { return binary("bitwise_and", a, b, graph::bit
 Tensor bitwise_or(Arg a, Arg b) { return binary("bitwise_or", a, b, graph::bitwise_or); }
 Tensor bitwise_xor(Arg a, Arg b) { return binary("bitwise_xor", a, b, graph::bitwise_xor); }
 
-// --- selection ------------------------------------------------------------------------------------------------------
+// --- selection -------------------------------------------------------------------------------------------------------
 
 Tensor where(Arg condition, Arg a, Arg b) {
   const Call call("where", condition.loc);

@@ -9,8 +9,8 @@ namespace {
 
 // The result of an update of `x` in x's dtype. As in PyTorch, the other operand may neither grow x nor raise its
 // category.
-Tensor updated(std::string_view name, const Tensor& x, const Tensor& result) {
-  const Call call(name, {});
+Tensor updated(std::string_view name, const Tensor& x, const Tensor& result, Loc loc) {
+  const Call call(name, loc);
   if (x.is_cell())
     call.value_error(
         "expected a value, got a cell (a parameter or buffer), which += would only unbind from this handle; assign() "
@@ -29,14 +29,30 @@ Tensor updated(std::string_view name, const Tensor& x, const Tensor& result) {
 
 }  // namespace
 
-Tensor& Tensor::operator+=(const Tensor& other) { return *this = updated("add", *this, add({*this, {}}, {other, {}})); }
-Tensor& Tensor::operator-=(const Tensor& other) { return *this = updated("sub", *this, sub({*this, {}}, {other, {}})); }
-Tensor& Tensor::operator*=(const Tensor& other) { return *this = updated("mul", *this, mul({*this, {}}, {other, {}})); }
-Tensor& Tensor::operator/=(const Tensor& other) { return *this = updated("div", *this, div({*this, {}}, {other, {}})); }
-Tensor& Tensor::operator+=(Scalar other) { return *this = updated("add", *this, add({*this, {}}, other)); }
-Tensor& Tensor::operator-=(Scalar other) { return *this = updated("sub", *this, sub({*this, {}}, other)); }
-Tensor& Tensor::operator*=(Scalar other) { return *this = updated("mul", *this, mul({*this, {}}, other)); }
-Tensor& Tensor::operator/=(Scalar other) { return *this = updated("div", *this, div({*this, {}}, other)); }
+Tensor& Tensor::operator+=(Arg other) {
+  return *this = updated("add", *this, add({*this, other.loc}, other), other.loc);
+}
+Tensor& Tensor::operator-=(Arg other) {
+  return *this = updated("sub", *this, sub({*this, other.loc}, other), other.loc);
+}
+Tensor& Tensor::operator*=(Arg other) {
+  return *this = updated("mul", *this, mul({*this, other.loc}, other), other.loc);
+}
+Tensor& Tensor::operator/=(Arg other) {
+  return *this = updated("div", *this, div({*this, other.loc}, other), other.loc);
+}
+Tensor& Tensor::operator+=(ScalarArg other) {
+  return *this = updated("add", *this, add({*this, other.loc}, other.number), other.loc);
+}
+Tensor& Tensor::operator-=(ScalarArg other) {
+  return *this = updated("sub", *this, sub({*this, other.loc}, other.number), other.loc);
+}
+Tensor& Tensor::operator*=(ScalarArg other) {
+  return *this = updated("mul", *this, mul({*this, other.loc}, other.number), other.loc);
+}
+Tensor& Tensor::operator/=(ScalarArg other) {
+  return *this = updated("div", *this, div({*this, other.loc}, other.number), other.loc);
+}
 
 Tensor Tensor::matmul(const Tensor& other, Loc loc) const { return stoker::matmul({*this, loc}, {other, loc}); }
 Tensor Tensor::sum(const Dims& axes, bool keepdim, Loc loc) const { return stoker::sum({*this, loc}, axes, keepdim); }

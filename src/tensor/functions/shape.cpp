@@ -74,7 +74,7 @@ Tensor triangle(std::string_view name, Arg x, int64_t diagonal, Value (*keeps)(c
 
 }  // namespace
 
-// --- views ----------------------------------------------------------------------------------------------------------
+// --- views -----------------------------------------------------------------------------------------------------------
 
 Tensor reshape(Arg x, const Dims& shape) {
   const Call call("reshape", x.loc);
@@ -204,7 +204,7 @@ Tensor slice_scatter(Arg x, Arg value, int64_t axis, int64_t start, int64_t step
   return wrap(graph::update_slice(v, part, starts, steps));
 }
 
-// --- joining and splitting ------------------------------------------------------------------------------------------
+// --- joining and splitting -------------------------------------------------------------------------------------------
 
 Tensor cat(const std::vector<Tensor>& tensors, int64_t axis, Loc loc) {
   const Call call("cat", loc);

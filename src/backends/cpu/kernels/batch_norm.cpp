@@ -126,8 +126,7 @@ void for_each_channel(const Channels& s, const F& f) {
   });
 }
 
-// --- forward
-// ----------------------------------------------------------------------------------------------------------
+// --- forward ---------------------------------------------------------------------------------------------------------
 
 // Count, mean and sum of squared distances to it, joined tile by tile (Chan, Golub and LeVeque, 1979).
 struct Moments {
@@ -195,8 +194,7 @@ class Forward {
   NormLoops<A> loops_ = find_norm_loops<A>();
 };
 
-// --- gradient
-// ---------------------------------------------------------------------------------------------------------
+// --- gradient --------------------------------------------------------------------------------------------------------
 
 // dx = weight * rstd * (dy - average of dy - (x - mean) * rstd^2 * average of dy * (x - mean))
 template <class T>
@@ -246,8 +244,7 @@ class Backward {
   NormLoops<A> loops_ = find_norm_loops<A>();
 };
 
-// --- lowering
-// ---------------------------------------------------------------------------------------------------------
+// --- lowering --------------------------------------------------------------------------------------------------------
 
 // The dtype of input `X` is that of x.
 template <template <class> class Norm, int X>

@@ -16,8 +16,7 @@ namespace {
 
 using graph::IndexAttrs;
 
-// --- the index
-// --------------------------------------------------------------------------------------------------------
+// --- the index -------------------------------------------------------------------------------------------------------
 
 // An index that was checked; negative elements count from the end.
 template <class I>
@@ -107,8 +106,7 @@ std::unique_ptr<Kernel> make_indexed(const StepRequest& r, const F& f, int64_t s
   return input_dtype(r, 1) == DType::I32 ? with(int32_t{}) : with(int64_t{});
 }
 
-// --- sums
-// -------------------------------------------------------------------------------------------------------------
+// --- sums ------------------------------------------------------------------------------------------------------------
 
 // As graph::add: bool is a logical or, integers wrap.
 template <class A>
@@ -147,8 +145,7 @@ void with_sums(const Operands& o, int64_t count, const F& add) {
   }
 }
 
-// --- gather, scatter, scatter_add: an index of x's rank, smaller than x maybe
-// -----------------------------------------
+// --- gather, scatter, scatter_add: an index of x's rank, smaller than x maybe ----------------------------------------
 
 // Index elements as rows whose neighbours lie beside each other in x too, but for their places along the axis.
 class AlignedRows {
@@ -240,8 +237,7 @@ std::unique_ptr<Kernel> lower_scatter_add(const StepRequest& r) {
   });
 }
 
-// --- take, index_add: an index of any shape, whose elements each stand for a run of x
-// ---------------------------------
+// --- take, index_add: an index of any shape, whose elements each stand for a run of x --------------------------------
 
 struct Runs {
   AxisSplit x;

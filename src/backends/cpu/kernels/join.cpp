@@ -8,8 +8,7 @@
 namespace stoker::backends::cpu {
 namespace {
 
-// --- concat: a row of the output is a run of each input after the other
-// -----------------------------------------------
+// --- concat: a row of the output is a run of each input after the other ----------------------------------------------
 
 struct Part {
   int input;
@@ -54,8 +53,7 @@ std::unique_ptr<Kernel> lower_concat(const StepRequest& r) {
   });
 }
 
-// --- pad: a row of the output holds at most one row of the input; negative padding crops
-// ------------------------------
+// --- pad: a row of the output holds at most one row of the input; negative padding crops -----------------------------
 
 class Frame {
  public:

@@ -63,8 +63,7 @@ void for_each_plane(int64_t count, int64_t work, const F& f) {
   });
 }
 
-// --- maximum
-// ---------------------------------------------------------------------------------------------------------------
+// --- maximum ---------------------------------------------------------------------------------------------------------
 
 // The first of equals; a NaN ends the search.
 template <class T>
@@ -167,8 +166,7 @@ std::unique_ptr<Kernel> make_max_gradient(const StepRequest& r) {
   });
 }
 
-// --- average
-// ---------------------------------------------------------------------------------------------------------------
+// --- average ---------------------------------------------------------------------------------------------------------
 
 int64_t divisor(const PoolAttrs& a, const Span& rows, const Span& columns) {
   return a.count_include_pad ? rows.padded * columns.padded : rows.count() * columns.count();
@@ -225,8 +223,7 @@ std::unique_ptr<Kernel> make_average_gradient(const StepRequest& r) {
   });
 }
 
-// --- the table
-// -------------------------------------------------------------------------------------------------------------
+// --- the table -------------------------------------------------------------------------------------------------------
 
 bool floating_input(const StepRequest& r) { return is_floating(input_dtype(r)); }
 

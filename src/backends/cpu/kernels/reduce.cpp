@@ -75,8 +75,7 @@ int last_axis(const Shape& shape, const Dims& axes, bool reduced) {
   return last;
 }
 
-// --- axes before others
-// -----------------------------------------------------------------------------------------------
+// --- axes before others ----------------------------------------------------------------------------------------------
 
 // x[outer..., rows..., inner] -> y[outer..., inner], where rows and outer axes may be interleaved.
 class ColumnReduction {
@@ -188,8 +187,7 @@ class ColumnReduction {
   ReduceFunctions reduce_;
 };
 
-// --- the kernel
-// -------------------------------------------------------------------------------------------------------
+// --- the kernel ------------------------------------------------------------------------------------------------------
 
 // A walk over the rows and columns of a tensor, to one dense element a row.
 graph::ProgramGeometry walk(const Axes& rows, const Axes& columns) {
