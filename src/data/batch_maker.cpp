@@ -50,12 +50,16 @@ std::vector<int64_t> BatchMaker::indices_of(int64_t batch) const {
   return indices;
 }
 
+// What a worker has recorded is evaluated before it leaves the worker, which goes on recording.
 Sample BatchMaker::make(int64_t batch, int worker, const std::function<bool()>& cancelled) const {
   const NoGrad no_grad;
   const std::vector<int64_t> indices = indices_of(batch);
   try {
     if (!options_.collate_fn)
-      if (auto whole = dataset_->get_batch(indices, device_)) return std::move(*whole);
+      if (auto whole = dataset_->get_batch(indices, device_)) {
+        eval(*whole);
+        return std::move(*whole);
+      }
   } catch (...) {
     rethrow(indices[0], worker, true);
   }
@@ -74,7 +78,7 @@ Sample BatchMaker::make(int64_t batch, int worker, const std::function<bool()>& 
     if (!options_.collate_fn) return default_collate(samples, device_);
     Sample collated = options_.collate_fn(samples);
     for (Tensor& tensor : collated) tensor = tensor.to(device_);
-    eval(collated);  // nothing may be left waiting in this thread
+    eval(collated);
     return collated;
   } catch (...) {
     rethrow(indices[0], worker, true);

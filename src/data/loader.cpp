@@ -62,6 +62,7 @@ std::shared_ptr<BatchStream> DataLoader::start(Device device) {
   resumed_ = false;
   // An earlier stream that is still held must not move this one's state.
   state_ = std::make_shared<LoaderState>(*state_);
+  eval();  // a worker that reads a tensor must not cut the record of a thread that goes on recording
   return std::make_shared<EpochStream>(dataset_, options_, device, state_);
 }
 

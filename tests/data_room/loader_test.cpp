@@ -179,6 +179,34 @@ TEST(DataLoader, AUsersCollateMakesTheBatches) {
   }
 }
 
+// Batches that are computed from a tensor of the program's own.
+class Shifted final : public Dataset {
+ public:
+  explicit Shifted(Tensor shift) : shift_(std::move(shift)) {}
+  int64_t size() const override { return 64; }
+  Sample get(int64_t index) const override { return {shift_ + index}; }
+  std::optional<Sample> get_batch(std::span<const int64_t> indices, Device) const override {
+    return Sample{shift_ * 2 + indices[0]};
+  }
+
+ private:
+  Tensor shift_;
+};
+
+TEST(DataLoader, WorkersComputeWhileTheProgramRecords) {
+  for (const bool whole : {false, true}) {
+    DataLoaderOptions options{.num_workers = 3};
+    if (!whole) options.collate_fn = [](const std::vector<Sample>& samples) { return samples[0]; };
+    DataLoader loader(std::make_shared<Shifted>(full({1}, 5, kI64) + 1), options);
+    Tensor sum = zeros({1}, kI64);
+    for (const auto& batch : loader.on<1>(cpu())) {
+      for (int i = 0; i < 20; ++i) sum = sum + 1;
+      sum = sum + batch[0];
+    }
+    EXPECT_EQ(sum.item<int64_t>(), 64 * 20 + 64 * (whole ? 12 : 6) + 63 * 64 / 2);
+  }
+}
+
 TEST(DefaultCollate, RefusesWhatDoesNotStack) {
   const Tensor two = tensor<int64_t>({1, 2}), three = tensor<int64_t>({1, 2, 3}), real = tensor<float>({1, 2});
   EXPECT_THROW(default_collate({}), ValueError);
