@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <stoker/data.h>
+#include <stoker/ops.h>
 
 #include <algorithm>
 #include <atomic>
