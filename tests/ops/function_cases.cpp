@@ -117,6 +117,8 @@ const Cases kActivations{
     unary(
         "hardswish", hardswish, [](double x) { return x * (between(x + 3, 0, 6) / 6); }, kReal),
     unary(
+        "softsign", softsign, [](double x) { return x / (1 + std::abs(x)); }, kReal),
+    unary(
         "mish", mish, [](double x) { return x * std::tanh(soft(x)); }, kReal),
     unary(
         "log_sigmoid", log_sigmoid,
