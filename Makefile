@@ -9,8 +9,8 @@ FORMATTED = $(shell find include src tests bench examples -name '*.h' -o -name '
 .PHONY: demo test bench build setup format check-format clean
 
 demo: build
-	build/release/bin/stoker train --model cnn --data fashion-mnist --epochs 8 --batch-size 128 \
-	  --optimizer adam --output runs/demo
+	build/release/bin/stoker train --model cnn --data fashion-mnist --epochs 6 --batch-size 128 \
+	  --optimizer adam --lr 0.002 --output runs/demo
 
 test: build
 	ctest --preset release -j $(JOBS) --output-junit results.xml

@@ -105,6 +105,8 @@ class ImageDataset final : public Dataset {
   /// \param labels integers [N], at least 0
   /// Errors: ShapeError, DTypeError, ValueError for what does not fit.
   ImageDataset(const Tensor& images, const Tensor& labels, const ImageOptions& options = {});
+  /// The same images as other numbers.
+  ImageDataset(const ImageDataset& images, const ImageOptions& options);
   ~ImageDataset() override;
   int64_t size() const override;
   Sample get(int64_t index) const override;
@@ -114,8 +116,12 @@ class ImageDataset final : public Dataset {
   const Shape& image_shape() const { return image_shape_; }
   /// One more than the largest label.
   int64_t classes() const { return classes_; }
+  /// Mean and standard deviation of x / 255 over all images, for each channel: with these, numbers have mean 0 and
+  /// deviation 1. A channel without contrast has deviation 1.
+  ImageOptions statistics() const;
 
  private:
+  void make_tables(const ImageOptions& options);
   void convert(int64_t index, float* destination) const;
 
   std::vector<uint8_t> pixels_;

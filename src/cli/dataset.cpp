@@ -1,6 +1,9 @@
 #include "cli/dataset.h"
 
 #include <array>
+#include <charconv>
+
+#include <fmt/format.h>
 
 namespace stoker::cli {
 namespace {
@@ -13,8 +16,23 @@ constexpr std::array kFashionClasses = {"T-shirt/top", "Trouser", "Pullover", "D
 
 }  // namespace
 
-std::shared_ptr<const data::ImageDataset> open_dataset(const std::string& name, std::string_view split) {
-  return name == kFashionMnist ? data::fashion_mnist(split) : data::idx_folder(name, split);
+std::shared_ptr<const data::ImageDataset> open_dataset(const std::string& name, std::string_view split,
+                                                       const data::ImageOptions& options) {
+  return name == kFashionMnist ? data::fashion_mnist(split, {}, options) : data::idx_folder(name, split, options);
+}
+
+data::ImageOptions image_options(const std::map<std::string, std::string>& settings) {
+  const auto number = [&](const std::string& name, double absent) {
+    const auto saved = settings.find(name);
+    if (saved == settings.end()) return absent;
+    double value = 0;
+    const char* last = saved->second.data() + saved->second.size();
+    if (const auto [end, error] = std::from_chars(saved->second.data(), last, value);
+        error != std::errc() || end != last)
+      throw FormatError("checkpoint", fmt::format("the value '{}' for --{} is damaged", saved->second, name));
+    return value;
+  };
+  return {{number("mean", 0)}, {number("std", 1)}};
 }
 
 std::string class_name(const std::string& dataset, int64_t number) {

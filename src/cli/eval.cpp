@@ -52,7 +52,8 @@ int run(EvalArguments& a) {
   if (a.data.empty()) a.data = info.settings.contains("data") ? info.settings.at("data") : "fashion-mnist";
   const Device device = parse_device(a.device);
   const std::unique_ptr<nn::Module> net = models::load_network(a.checkpoint, device);
-  data::DataLoader loader(open_dataset(a.data, "test"), {.batch_size = a.batch_size, .num_workers = a.workers});
+  data::DataLoader loader(open_dataset(a.data, "test", image_options(info.settings)),
+                          {.batch_size = a.batch_size, .num_workers = a.workers});
   const models::Evaluation evaluation = models::evaluate(*net, loader, device);
   if (a.json) {
     print_json(evaluation, a.data);

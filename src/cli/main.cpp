@@ -42,7 +42,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(
       "Start here:\n"
-      "  stoker train --model cnn --data fashion-mnist --epochs 8 --output runs/demo\n"
+      "  stoker train --model cnn --data fashion-mnist --epochs 6 --lr 0.002 --output runs/demo\n"
       "  stoker eval --checkpoint runs/demo/best.safetensors --per-class\n"
       "  stoker predict --checkpoint runs/demo/best.safetensors 0 1 2\n"
       "`stoker COMMAND --help` explains each of them.");

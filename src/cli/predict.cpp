@@ -48,7 +48,8 @@ std::optional<int64_t> parse_index(const std::string& text) {
   return index;
 }
 
-Input read_npy(const std::string& path, const Shape& image) {
+// u8, or floats in 0..1.
+Input read_npy(const std::string& path, const Shape& image, const data::ImageOptions& options) {
   Tensor x = load_npy(path, cpu());
   if (x.dtype() != kU8 && !is_floating(x.dtype()))
     throw DTypeError("predict", fmt::format("{}: expected u8 or floats, got {}", path, name_of(x.dtype())));
@@ -61,7 +62,7 @@ Input read_npy(const std::string& path, const Shape& image) {
     throw ShapeError("predict",
                      fmt::format("{}: expected images of [C, H, W] = {}, as the network was trained on, got {}", path,
                                  to_string(image), to_string(x.shape())));
-  return {reshape(scaled, shape), path, std::nullopt};
+  return {(reshape(scaled, shape) - options.mean[0]) / options.std[0], path, std::nullopt};
 }
 
 // One line, or several, for one image.
@@ -118,16 +119,17 @@ int run(PredictArguments& a) {
   const models::CheckpointInfo info = models::read_checkpoint(a.checkpoint);
   if (a.data.empty()) a.data = info.settings.contains("data") ? info.settings.at("data") : "fashion-mnist";
   const Shape image = image_shape(info);
+  const data::ImageOptions options = image_options(info.settings);
 
   std::vector<Input> inputs;
   std::shared_ptr<const data::ImageDataset> test;
   for (const std::string& text : a.inputs) {
     if (const auto index = parse_index(text)) {
-      if (!test) test = open_dataset(a.data, "test");
+      if (!test) test = open_dataset(a.data, "test", options);
       const data::Sample sample = test->get(*index);
       inputs.push_back({unsqueeze(sample[0], 0), fmt::format("test image {}", *index), sample[1].item<int64_t>()});
     } else {
-      inputs.push_back(read_npy(text, image));
+      inputs.push_back(read_npy(text, image, options));
     }
   }
 

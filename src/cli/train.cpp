@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kExamples = R"(Examples:
   A convolutional network to 92% in a few minutes, with checkpoints in runs/demo:
-    stoker train --model cnn --data fashion-mnist --epochs 8 --batch-size 128 --optimizer adam --output runs/demo
+    stoker train --model cnn --data fashion-mnist --epochs 6 --batch-size 128 --optimizer adam --lr 0.002 --output runs/demo
   Go on after Ctrl-C, a crash or a power cut; the run ends as if it had not been interrupted:
     stoker train --output runs/demo --resume
   Train the same run for longer, or from another file:
@@ -33,12 +33,13 @@ constexpr const char* kExamples = R"(Examples:
 struct TrainArguments {
   std::string model = "cnn", data = "fashion-mnist", device = "auto", optimizer = "adam", schedule = "cosine";
   int64_t epochs = 8, batch_size = 128, warmup = 0, limit = 0, save_every = 0;
-  double lr = 0, weight_decay = 0, dropout = 0;
+  double lr = 0, weight_decay = 0, dropout = 0, mean = 0, std = 1;
   uint64_t seed = 0;
   int workers = 1;
   fs::path output, resume;
   bool json = false, quiet = false;
-  CLI::Option *lr_option = nullptr, *decay_option = nullptr, *resume_option = nullptr;
+  CLI::Option *lr_option = nullptr, *decay_option = nullptr, *mean_option = nullptr, *std_option = nullptr,
+              *resume_option = nullptr;
   Settings settings;
 };
 
@@ -72,6 +73,10 @@ void declare(CLI::App& command, TrainArguments& a) {
   a.decay_option =
       command.add_option("--weight-decay", a.weight_decay, "Weight decay [adamw: 0.01, others: 0]")->check(at_least(0));
   kept.keep(a.decay_option, a.weight_decay);
+  a.mean_option = command.add_option("--mean", a.mean, "Pixels are (x / 255 - mean) / std [of the training images]");
+  a.std_option = command.add_option("--std", a.std, "See --mean")->check(at_least(1e-6));
+  kept.keep(a.mean_option, a.mean);
+  kept.keep(a.std_option, a.std);
   command.option_defaults()->always_capture_default();
   kept.keep(command.add_option("--schedule", a.schedule, "Learning rate over time")->check(CLI::IsMember(kSchedules)),
             a.schedule);
@@ -127,6 +132,20 @@ models::ModelOptions model_options(const TrainArguments& a, const data::ImageDat
           {"dropout", a.dropout}};
 }
 
+struct Images {
+  std::shared_ptr<const data::ImageDataset> train, test;
+};
+
+// Both sets, with mean 0 and deviation 1 in the training images unless the command line says otherwise.
+Images open_images(TrainArguments& a, bool fresh) {
+  const auto bytes = open_dataset(a.data, "train");
+  const data::ImageOptions measured = bytes->statistics();
+  if (fresh && a.mean_option->count() == 0) a.mean = measured.mean[0];
+  if (fresh && a.std_option->count() == 0) a.std = measured.std[0];
+  const data::ImageOptions options{{a.mean}, {a.std}};
+  return {std::make_shared<data::ImageDataset>(*bytes, options), open_dataset(a.data, "test", options)};
+}
+
 int train(TrainArguments& a) {
   const std::unique_ptr<Reporter> reporter = make_reporter(a.json, a.quiet);
   const fs::path resumed = resolve_resume(a);
@@ -135,7 +154,7 @@ int train(TrainArguments& a) {
   if (resumed.empty() && a.decay_option->count() == 0) a.weight_decay = row.weight_decay;
 
   const Device device = parse_device(a.device);
-  const auto train_images = open_dataset(a.data, "train"), test_images = open_dataset(a.data, "test");
+  const auto [train_images, test_images] = open_images(a, resumed.empty());
   const std::shared_ptr<const data::Dataset> chosen = a.limit > 0 ? data::take(train_images, a.limit) : train_images;
   data::DataLoader train_loader(
       chosen, {.batch_size = a.batch_size, .shuffle = true, .num_workers = a.workers, .seed = a.seed});

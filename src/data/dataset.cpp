@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -101,6 +102,15 @@ ImageDataset::ImageDataset(const Tensor& images, const Tensor& labels, const Ima
     throw ValueError("ImageDataset", fmt::format("expected labels of at least 0, got {}", *least));
   classes_ = labels_.empty() ? 0 : *most + 1;
 
+  make_tables(options);
+}
+ImageDataset::ImageDataset(const ImageDataset& images, const ImageOptions& options) : ImageDataset(images) {
+  tables_.clear();
+  make_tables(options);
+}
+ImageDataset::~ImageDataset() = default;
+
+void ImageDataset::make_tables(const ImageOptions& options) {
   for (int64_t channel = 0; channel < image_shape_[0]; ++channel) {
     const auto mean = float(value_for(options.mean, channel, image_shape_[0], "mean"));
     const auto deviation = float(value_for(options.std, channel, image_shape_[0], "std"));
@@ -108,7 +118,27 @@ ImageDataset::ImageDataset(const Tensor& images, const Tensor& labels, const Ima
     for (int byte = 0; byte < 256; ++byte) table[size_t(byte)] = (float(byte) / 255.0f - mean) / deviation;
   }
 }
-ImageDataset::~ImageDataset() = default;
+
+ImageOptions ImageDataset::statistics() const {
+  ImageOptions all{{}, {}};
+  const auto channels = size_t(image_shape_[0]), plane = size_t(image_shape_[1] * image_shape_[2]);
+  for (size_t channel = 0; channel < channels; ++channel) {
+    std::array<int64_t, 256> counts{};
+    for (size_t image = 0; image < labels_.size(); ++image)
+      for (size_t i = 0; i < plane; ++i) ++counts[pixels_[(image * channels + channel) * plane + i]];
+    int64_t count = 0, sum = 0, squares = 0;
+    for (int64_t byte = 0; byte < 256; ++byte) {
+      const int64_t n = counts[size_t(byte)];
+      count += n, sum += n * byte, squares += n * byte * byte;
+    }
+    const double n = double(std::max<int64_t>(count, 1)), mean = double(sum) / n;
+    // One byte alone, whatever rounding would say.
+    const bool flat = std::count(counts.begin(), counts.end(), count) > 0;
+    all.mean.push_back(mean / 255);
+    all.std.push_back(flat ? 1 : std::sqrt(double(squares) / n - mean * mean) / 255);
+  }
+  return all;
+}
 
 int64_t ImageDataset::size() const { return int64_t(labels_.size()); }
 

@@ -115,6 +115,17 @@ TEST(ImageDataset, PixelsBecomeNumbersAndAreNormalised) {
   EXPECT_EQ(batch[1].to_vector<int64_t>(), (std::vector<int64_t>{1, 3}));
 }
 
+TEST(ImageDataset, StatisticsAreOfEachChannel) {
+  const Tensor images = tensor<uint8_t>({0, 255, 51, 51, 255, 0, 51, 51}, Shape{2, 2, 1, 2});
+  const ImageDataset bytes(images, tensor<int64_t>({0, 1}));
+  const ImageOptions measured = bytes.statistics();
+  EXPECT_EQ(measured.mean, (std::vector<double>{0.5, 51.0 / 255}));
+  EXPECT_EQ(measured.std, (std::vector<double>{0.5, 1}));  // the second channel has no contrast
+  const ImageDataset normalised(bytes, measured);
+  EXPECT_EQ(normalised.get(1)[0].to_vector<float>(), (std::vector<float>{1, -1, 0, 0}));
+  EXPECT_EQ(bytes.get(1)[0].to_vector<float>(), (std::vector<float>{1, 0, 0.2f, 0.2f}));
+}
+
 TEST(ImageDataset, ChannelsHaveTheirOwnNumbers) {
   const Tensor images = tensor<uint8_t>({255, 255}, Shape{1, 2, 1, 1});
   const ImageDataset dataset(images, tensor<int64_t>({0}), {.mean = {0, 1}, .std = {0.5, 1}});
