@@ -47,6 +47,9 @@ class Recorder final : public RefCounted {
   std::vector<Ref<Node>> nodes() const;
   size_t size() const;
   bool empty() const;
+  // The evaluator's account of the last record that this thread ran.
+  Ref<RefCounted> report;
+
   // Where the most recent backward() ended in this record.
   void set_mark();
   size_t mark() const;

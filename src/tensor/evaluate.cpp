@@ -24,8 +24,12 @@ using graph::NodeState;
 using graph::Record;
 using graph::Value;
 
-thread_local PlanReport last_report;
 thread_local bool anomalies = false;
+
+struct Report final : RefCounted {
+  explicit Report(PlanReport report) : plan(std::move(report)) {}
+  const PlanReport plan;
+};
 
 struct Counters {
   std::mutex mutex;
@@ -221,14 +225,17 @@ class Evaluation {
   }
 
   void note_plan(const runtime::Plan& plan, bool built, double seconds) {
-    Counters& c = counters();
-    std::lock_guard lock(c.mutex);
-    c.stats.plans_built += built;
-    c.stats.build_seconds += seconds;
-    ++c.stats.plans_run;
-    c.stats.steps_run += int64_t(plan.steps.size());
+    {
+      Counters& c = counters();
+      std::lock_guard lock(c.mutex);
+      c.stats.plans_built += built;
+      c.stats.build_seconds += seconds;
+      ++c.stats.plans_run;
+      c.stats.steps_run += int64_t(plan.steps.size());
+    }
     watch_changes(plan, built);
   }
+  // Under evaluation_mutex(), as all of evaluation.
   static void watch_changes(const runtime::Plan& plan, bool built);
 
   runtime::RunRequest make_request() const {
@@ -347,7 +354,7 @@ class Evaluation {
     r.bytes_moved = plan.bytes_moved();
     r.flops = plan.flops();
     for (const runtime::PlanStep& s : plan.steps) r.step_names.push_back(s.label);
-    last_report = std::move(r);
+    graph::Recorder::current().report = make_ref<Report>(std::move(r));
   }
 
   Record& record_;
@@ -392,8 +399,8 @@ void Evaluation::watch_changes(const runtime::Plan& plan, bool built) {
 
 void fail(Record& record, const std::exception_ptr& cause) {
   for (const Ref<Node>& node : record.nodes) {
-    node->state = NodeState::Failed;
     node->failure = cause;
+    node->state = NodeState::Failed;  // another thread that sees this reads the cause
     node->drop_inputs();
   }
   for (const graph::Assignment& a : record.assignments) a.cell->restore(a.previous);
@@ -487,7 +494,10 @@ PlanStats plan_stats() {
   return stats;
 }
 
-PlanReport last_plan() { return detail::last_report; }
+PlanReport last_plan() {
+  const auto* report = static_cast<const detail::Report*>(graph::Recorder::current().report.get());
+  return report ? report->plan : PlanReport();
+}
 void clear_plans() { runtime::PlanCache::instance().clear(); }
 
 }  // namespace stoker
