@@ -67,21 +67,23 @@ class Kernel {
 // Counts submissions of one device: everything up to a ticket is finished before anything after it starts.
 using Ticket = uint64_t;
 
-// Where work that failed leaves its cause. Steps before `failed_step` were done, later ones never began.
+// Where a batch that failed leaves its cause; valid once its ticket is done. Steps before `failed_step` were done,
+// later ones never began.
 struct Completion {
-  std::exception_ptr error;  // valid once the ticket is done
+  std::exception_ptr error;
   int failed_step = 0;
+  std::vector<std::exception_ptr> lost;  // for each of Batch::homes: why it had no value before the batch, or null
 };
 
 // Which step wrote a piece of memory.
 struct Origin {
   std::shared_ptr<Completion> completion;
   int step = 0;
-  bool keeps_old_value = false;  // a cell's memory: what a step that never began left there is the value before it
+  int home = -1;  // its place in Batch::homes: a step that never began left the value before it there
   // Why there is no value, or null.
   std::exception_ptr failure() const {
     if (!completion || !completion->error || step < completion->failed_step) return nullptr;
-    return keeps_old_value && step > completion->failed_step ? nullptr : completion->error;
+    return home >= 0 && step > completion->failed_step ? completion->lost[size_t(home)] : completion->error;
   }
 };
 
@@ -100,6 +102,8 @@ struct Batch {
   // Where the batch's inputs come from: if one of these failed, so does the batch, with the same error, and no step
   // runs.
   std::vector<Origin> inputs_from;
+  // Where the old values come from that its steps store over.
+  std::vector<Origin> homes;
   int first_step = 0;  // the number of steps[0] in the whole plan
   // Kept alive until the batch is done.
   std::vector<std::shared_ptr<const void>> keep;
@@ -124,7 +128,7 @@ class Driver {
   virtual std::unique_ptr<Kernel> lower(const StepRequest& request) = 0;
 
   // Starts a batch after everything submitted before it. Steps run in order; the first error is stored in `completion`,
-  // with the number of its step, and ends the batch. A batch whose completion has an error already does nothing.
+  // with the number of its step, and ends the batch.
   virtual Ticket submit(Batch batch) = 0;
   virtual Ticket submitted() const = 0;
   virtual Ticket completed() const = 0;

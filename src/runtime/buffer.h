@@ -33,6 +33,8 @@ class Buffer final : public graph::Storage {
   // When what was last written here is there, and by which step.
   backends::Ticket ready = 0;
   backends::Origin origin;
+  // Work of other devices that may still read it, and that the next step to store here waits for.
+  std::map<backends::Driver*, backends::Ticket> foreign_readers;
 
  private:
   Allocator& allocator_;

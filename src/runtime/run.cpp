@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "graph/program.h"
 #include "runtime/plan.h"
@@ -61,7 +63,6 @@ class Run {
 
   RunResult go() {
     reserve();
-    completion_ = std::make_shared<backends::Completion>();
     for (size_t s = 0; s < plan_->segments.size(); ++s) submit(s);
     mark_results();
     for (size_t s = 0; s < plan_->segments.size(); ++s) throttle(driver_of(s), tickets_[s]);
@@ -88,6 +89,7 @@ class Run {
         buffer = allocator(o.type.device).allocate(o.type.bytes(), {o.producer, line(o.loc)});
       result_.outputs.push_back(std::move(buffer));
     }
+    home_numbers_.assign(plan_->cells.size(), -1);
     for (size_t c = 0; c < plan_->cells.size(); ++c) {
       const graph::TensorType& type = plan_->cells[c].type;
       Ref<Buffer> home = request_.homes[c];
@@ -134,7 +136,7 @@ class Run {
   void submit(size_t s) {
     const Segment& segment = plan_->segments[s];
     backends::Batch batch;
-    batch.completion = completion_;
+    batch.completion = completions_.emplace_back(std::make_shared<backends::Completion>());
     batch.first_step = segment.first;
     const Ref<Buffer>& arena = arenas_[size_t(segment.device)];
     backends::Address scratch;
@@ -148,12 +150,48 @@ class Run {
       batch.steps.push_back(std::move(out));
     }
     for (int earlier : segment.after) batch.after.emplace_back(&driver_of(size_t(earlier)), tickets_[size_t(earlier)]);
+    for (size_t earlier = 0; earlier < s; ++earlier)
+      if (needs(segment, earlier))
+        batch.inputs_from.push_back({completions_[earlier], plan_->segments[earlier].last, -1});
     for (const Ref<Buffer>& input : request_.inputs) wait_for_other_device(batch, *input, driver_of(s));
+    for (size_t c = 0; c < plan_->cells.size(); ++c)
+      if (plan_->cells[c].segment == int(s)) store_over(batch, c);
     batch.keep.push_back(plan_);
     // Memory of its own device is ordered by the queue; that of other devices must outlive the batch.
-    if (plan_->devices.size() > 1)
-      batch.keep.push_back(std::make_shared<std::pair<RunRequest, std::vector<Ref<Buffer>>>>(request_, arenas_));
+    const bool crosses = crosses_devices();
+    if (crosses)
+      batch.keep.push_back(
+          std::make_shared<std::tuple<RunRequest, RunResult, std::vector<Ref<Buffer>>>>(request_, result_, arenas_));
     tickets_.push_back(driver_of(s).submit(std::move(batch)));
+    if (crosses) note_reader(s);
+  }
+
+  bool crosses_devices() const {
+    return plan_->devices.size() > 1 ||
+           std::any_of(plan_->inputs.begin(), plan_->inputs.end(),
+                       [&](const graph::TensorType& input) { return input.device != plan_->devices[0]; });
+  }
+
+  void note_reader(size_t s) {
+    backends::Driver& reader = driver_of(s);
+    for (const auto* buffers : {&request_.inputs, &std::as_const(result_).homes})
+      for (const Ref<Buffer>& buffer : *buffers)
+        if (&buffer->allocator().driver() != &reader) buffer->foreign_readers[&reader] = tickets_[s];
+  }
+
+  bool needs(const Segment& segment, size_t earlier) const {
+    return plan_->segments[earlier].device == segment.device ||
+           std::find(segment.after.begin(), segment.after.end(), int(earlier)) != segment.after.end();
+  }
+
+  // What the batch has to know of the value that lies in a cell's home before it.
+  void store_over(backends::Batch& batch, size_t cell) {
+    const Ref<Buffer>& home = result_.homes[cell];
+    batch.after.insert(batch.after.end(), home->foreign_readers.begin(), home->foreign_readers.end());
+    home->foreign_readers.clear();
+    if (!request_.homes[cell]) return;
+    home_numbers_[cell] = int(batch.homes.size());
+    batch.homes.push_back(home->origin);
   }
 
   void wait_for_other_device(backends::Batch& batch, const Buffer& input, backends::Driver& own) const {
@@ -167,24 +205,24 @@ class Run {
       if (plan_->outputs[i].segment >= 0) mark(*result_.outputs[i], plan_->outputs[i]);
     for (size_t i = 0; i < result_.homes.size(); ++i)
       if (plan_->cells[i].segment >= 0) {
-        const bool had_value = bool(request_.homes[i]) && !request_.homes[i]->origin.failure();
         mark(*result_.homes[i], plan_->cells[i]);
-        result_.homes[i]->origin.keeps_old_value = had_value;
+        result_.homes[i]->origin.home = home_numbers_[i];
       }
   }
 
   template <class Place>
   void mark(Buffer& buffer, const Place& place) const {
     buffer.ready = tickets_[size_t(place.segment)];
-    buffer.origin = {completion_, place.step, false};
+    buffer.origin = {completions_[size_t(place.segment)], place.step, -1};
   }
 
   std::shared_ptr<const Plan> plan_;
   const RunRequest& request_;
   RunResult result_;
   std::vector<Ref<Buffer>> arenas_;
+  std::vector<int> home_numbers_;  // of the cells' homes in their batches
   std::vector<backends::Ticket> tickets_;
-  std::shared_ptr<backends::Completion> completion_;
+  std::vector<std::shared_ptr<backends::Completion>> completions_;
 };
 
 // One load and one store of every byte, on the device's own queue.

@@ -95,6 +95,47 @@ TEST(Devices, WorkAlternatesBetweenThemWithoutLosingOrder) {
   EXPECT_EQ(a.to_vector<float>(), Floats(1000, 51));
 }
 
+constexpr int64_t kMany = int64_t(1) << 20;  // elements: copying them takes long enough to be overtaken
+
+TEST(Devices, MemoryThatAnotherDeviceStillCopiesIsNotReused) {
+  std::vector<Tensor> copies;
+  for (int i = 0; i < 20; ++i) {
+    copies.push_back(from_host(Floats(kMany, float(i)).data(), {kMany}, cpu(0)).to(cpu(1)));
+    eval();
+  }
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(copies[size_t(i)].to_vector<float>(), Floats(kMany, float(i)));
+  }
+}
+
+TEST(Devices, AnUpdateWaitsForCopiesOfTheOldValue) {
+  const Tensor p = make_cell(zeros({kMany}, cpu(0)));
+  for (const bool in_one_plan : {false, true}) {
+    p.assign(zeros({kMany}, cpu(0)));
+    std::vector<Tensor> copies;
+    for (int i = 0; i < 20; ++i) {
+      copies.push_back(p.to(cpu(1)));
+      if (!in_one_plan) eval();
+      p.assign(p + 1);
+      eval();
+    }
+    for (int i = 0; i < 20; ++i) {
+      EXPECT_EQ(copies[size_t(i)].to_vector<float>(), Floats(kMany, float(i)));
+    }
+  }
+}
+
+TEST(Devices, AFailureOnOneLeavesTheWorkOfTheOther) {
+  const Tensor table = ones({4}, cpu(1)), far = full({1}, 9, {kI64, cpu(1)});
+  for (int i = 0; i < 20; ++i) {
+    const Tensor good = ones({kMany}, cpu(0)) + 1, bad = index_select(table, 0, far), spoilt = bad.to(cpu(0));
+    eval();
+    EXPECT_EQ(good.to_vector<float>(), Floats(kMany, 2));
+    EXPECT_THROW((void)spoilt.to_vector<float>(), ValueError);
+    EXPECT_THROW((void)bad.to_vector<float>(), ValueError);
+  }
+}
+
 TEST(NullDevice, PlansAndDoesNotCompute) {
   const Device null("null", 0);
   Tensor x = zeros({1024, 1024}, null), w = make_cell(zeros({1024, 1024}, null), true);

@@ -77,11 +77,17 @@ void forget(const void* owner) {
   owners.erase(at);
 }
 
+void fail(const Batch& batch, const std::exception_ptr& error, int step) {
+  if (!batch.completion) return;
+  for (const Origin& old : batch.homes) batch.completion->lost.push_back(old.failure());
+  batch.completion->error = error;
+  batch.completion->failed_step = step;
+}
+
 }  // namespace
 
 void Executor::State::execute(const Batch& batch, int& step) {
   for (const auto& [driver, ticket] : batch.after) driver->wait(ticket);
-  if (batch.completion && batch.completion->error) return;
   for (const Origin& origin : batch.inputs_from)
     if (auto failure = origin.failure()) std::rethrow_exception(failure);
   for (const Batch::Step& s : batch.steps) {
@@ -104,7 +110,7 @@ void Executor::State::run() {
     try {
       execute(batch, step);
     } catch (...) {
-      if (batch.completion) *batch.completion = {std::current_exception(), step};
+      fail(batch, std::current_exception(), step);
     }
     lock.lock();
     completed.fetch_add(1, std::memory_order_release);
@@ -118,8 +124,7 @@ void Executor::State::run() {
 
 void Executor::State::fail_pending() {
   const auto error = std::make_exception_ptr(DeviceError(to_string(device), "the process ended before this work ran"));
-  for (Batch& batch : queue)
-    if (batch.completion) *batch.completion = {error, batch.first_step - 1};
+  for (const Batch& batch : queue) fail(batch, error, batch.first_step - 1);
   queue.clear();
   completed = submitted;
 }
